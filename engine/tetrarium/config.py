@@ -1,0 +1,296 @@
+"""Every number with a meaning, once: weight, threshold, budget, limit – with its unit and its source.
+
+`Settings` is frozen. `open_space(path, void_target=0.2)` overrides fields by name; an unknown name is
+an error that lists the near ones. Sources: S1, S2, S3 are the three articles Tetrarium builds on, T is
+our own decision, "measured" names a benchmark of tests/bench or a decision record.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from tetrarium.errors import InvalidInput
+
+
+def _number(default: Any, *, unit: str, source: str, about: str) -> Any:
+    return field(default=default, metadata={"unit": unit, "source": source, "about": about})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The settings of one open space."""
+
+    # --- ingest -------------------------------------------------------------------------------
+    min_content_length: int = _number(
+        20, unit="characters", source="S2", about="Shortest text that is stored; one CJK character counts as two."
+    )
+    min_letter_share: float = _number(
+        0.30, unit="share", source="S2", about="Least share of letters in a text that is stored."
+    )
+    max_content_bytes: int = _number(4_000_000, unit="bytes", source="T", about="Longest text that is stored.")
+    max_keywords: int = _number(5, unit="keywords", source="S2", about="Keywords derived for a memory.")
+    duplicate_overlap: float = _number(
+        0.80, unit="share", source="S2", about="Token overlap from which two texts may be one memory."
+    )
+    duplicate_cosine: float = _number(
+        0.96, unit="cosine", source="T, measured", about="Cosine from which two texts may be one memory."
+    )
+
+    # --- model --------------------------------------------------------------------------------
+    model: str = _number(
+        "e5-small-multilingual-q4",
+        unit="folder",
+        source="measured",
+        about="Embedding model, a folder below resources/models or a path.",
+    )
+    model_threads: int = _number(2, unit="threads", source="T", about="Threads of the embedding model.")
+    model_batch: int = _number(
+        16, unit="texts", source="measured", about="Texts that the embedding model takes at once."
+    )
+    query_cache: int = _number(256, unit="queries", source="T", about="Query vectors kept in memory.")
+
+    # --- search: fusion -----------------------------------------------------------------------
+    vector_weight: float = _number(0.50, unit="weight", source="measured", about="Weight of the calibrated cosine.")
+    keyword_weight: float = _number(0.50, unit="weight", source="measured", about="Weight of the calibrated BM25.")
+    label_weight: float = _number(
+        0.15, unit="weight", source="S1", about="Weight of the share of the query's labels that a memory carries."
+    )
+    entity_weight: float = _number(
+        0.20, unit="weight", source="S1", about="Weight of the share of the query's entities that a memory carries."
+    )
+    neighbour_weight: float = _number(
+        0.20,
+        unit="share",
+        source="measured",
+        about="Share of the score of the memories stored just before and after in the same session that a memory gains; half of it two away.",
+    )
+    session_weight: float = _number(
+        0.50,
+        unit="share",
+        source="measured",
+        about="Share of the mean of the three best scores of its session that a memory gains.",
+    )
+    bm25_k1: float = _number(0.9, unit="", source="measured", about="BM25 term saturation; short texts want less.")
+    bm25_b: float = _number(0.4, unit="", source="measured", about="BM25 length normalisation.")
+    vector_candidates: int = _number(
+        200, unit="memories", source="measured", about="Nearest memories taken from the vector index."
+    )
+    keyword_candidates: int = _number(
+        500, unit="memories", source="measured", about="Best matches taken from the keyword index."
+    )
+    frequent_term_floor: int = _number(
+        200,
+        unit="memories",
+        source="measured",
+        about="A query term in at most this many memories always counts as rare.",
+    )
+    frequent_term_share: float = _number(
+        0.02,
+        unit="share",
+        source="measured",
+        about="A query term in more than this share of the memories does not fetch candidates.",
+    )
+    frequent_term_ceiling: int = _number(
+        5_000, unit="memories", source="measured", about="Cap on the document frequency of terms that fetch candidates."
+    )
+
+    # --- search: bounded factors --------------------------------------------------------------
+    recency_half_life: float = _number(
+        30.0, unit="days", source="S1", about="Half-life of the recency factor, counted from the last access."
+    )
+    recency_span: float = _number(
+        0.05, unit="share", source="T", about="The recency factor lies between 1 − span and 1 + span."
+    )
+    importance_span: float = _number(
+        0.05, unit="share", source="T", about="The importance factor lies between 1 − span and 1 + span."
+    )
+    access_span: float = _number(0.03, unit="share", source="T", about="The access factor lies between 1 and 1 + span.")
+    confidence_span: float = _number(
+        0.03, unit="share", source="S2, T", about="The confidence factor lies between 1 and 1 + span."
+    )
+
+    # --- recall -------------------------------------------------------------------------------
+    default_budget: int = _number(4_000, unit="tokens", source="S2", about="Budget of a recall when none is given.")
+    max_budget: int = _number(200_000, unit="tokens", source="T", about="Largest budget of a recall.")
+    max_candidates: int = _number(100, unit="memories", source="S2", about="Candidates of a recall.")
+    void_target: float = _number(
+        0.30,
+        unit="share",
+        source="S2",
+        about="Share of the candidates that a recall aims to void; an aim, not a quota.",
+    )
+    cluster_threshold: float = _number(
+        0.15,
+        unit="Jaccard",
+        source="measured",
+        about="Average-linkage threshold of the void pass (S2 has 0.25; 0.15 keeps more on-topic memories).",
+    )
+    void_cut: float = _number(
+        -0.4, unit="standard deviations", source="measured", about="Topic profile under which a cluster is off topic."
+    )
+    protected_top: int = _number(
+        3, unit="memories", source="T", about="The best memories of a recall, which are never voided."
+    )
+    kept_traces: int = _number(50, unit="recalls", source="T", about="Recall traces kept in memory.")
+
+    # --- geometry -----------------------------------------------------------------------------
+    anchors: int = _number(
+        8,
+        unit="memories",
+        source="T",
+        about="Nearest memories of its component round which a placement looks for a free voxel.",
+    )
+    merge_weight: float = _number(
+        0.35,
+        unit="lattice units a vertex",
+        source="measured",
+        about="Worth of one merged vertex against distance to the target.",
+    )
+    centroid_slack: float = _number(
+        0.10,
+        unit="similarity",
+        source="T",
+        about="How far below τ the mean similarity to the component's members may lie.",
+    )
+    relatives: int = _number(
+        16,
+        unit="memories",
+        source="measured",
+        about="Nearest memories by vector, and as many by keywords, that a placement chooses from.",
+    )
+    calibration_start: int = _number(
+        200,
+        unit="memories",
+        source="T",
+        about="Size from which a space measures its own scale of similarity, again at every doubling.",
+    )
+    tau_percentile: float = _number(
+        97.0,
+        unit="percentile",
+        source="measured",
+        about="τ: this percentile of the similarity of random pairs; the 95th mixed topics.",
+    )
+    tau_floor: float = _number(
+        0.5,
+        unit="similarity",
+        source="T",
+        about="τ is never lower: where few memories share a keyword the percentile alone would let strangers in.",
+    )
+    component_prior: float = _number(
+        5.0,
+        unit="members",
+        source="measured",
+        about="When several components could take a memory, each one's similarity counts n / (n + prior).",
+    )
+    satellite_size: int = _number(
+        8,
+        unit="members",
+        source="T",
+        about="A component of this size keeps the memories that nearly belong to it close by.",
+    )
+    component_block: int = _number(
+        5, unit="voxels", source="T", about="Edge of the empty block on which a new component starts."
+    )
+    shell_reach: int = _number(
+        6,
+        unit="voxels",
+        source="measured",
+        about="How far round the target a free voxel is looked for before the whole component is.",
+    )
+    component_gap: float = _number(
+        6.0, unit="edges", source="measured", about="Median gap between neighbouring components."
+    )
+
+    # --- index --------------------------------------------------------------------------------
+    exact_limit: int = _number(
+        50_000,
+        unit="memories",
+        source="measured",
+        about="Up to this size vectors are searched exactly; above it by HNSW.",
+    )
+    hnsw_m: int = _number(16, unit="links", source="measured", about="HNSW links per node.")
+    hnsw_ef_construction: int = _number(
+        100, unit="candidates", source="measured", about="HNSW search width while building."
+    )
+    hnsw_ef_floor: int = _number(
+        64,
+        unit="candidates",
+        source="measured",
+        about="Least HNSW search width; a self-check raises it where the vectors want more.",
+    )
+    hnsw_ef_ceiling: int = _number(
+        1_024, unit="candidates", source="measured", about="Search width above which exact search is the faster way."
+    )
+    hnsw_recall: float = _number(
+        0.95, unit="share", source="measured", about="Recall@10 that the HNSW self-check asks for."
+    )
+    exact_subset: int = _number(
+        2_000,
+        unit="memories",
+        source="measured",
+        about="A filter that lets at most this many memories pass is searched exactly.",
+    )
+    exact_subset_share: float = _number(
+        0.02, unit="share", source="measured", about="So is a filter that lets at most this share pass."
+    )
+    language_floor: int = _number(
+        20, unit="memories", source="measured", about="Languages with fewer memories are calibrated by the whole space."
+    )
+    hnsw_dead_share: float = _number(
+        0.20, unit="share", source="measured", about="Share of deleted vectors at which the HNSW index is rebuilt."
+    )
+
+    # --- tools --------------------------------------------------------------------------------
+    search_page: int = _number(8, unit="memories", source="T", about="Hits of a search page when no limit is given.")
+    list_budget: int = _number(
+        1_800, unit="tokens", source="T", about="Size at which a page of hits ends; the rest follows on the next page."
+    )
+    request_limit: int = _number(
+        32_000_000,
+        unit="bytes",
+        source="T",
+        about="Longest message of a client; room for the longest content, escaped.",
+    )
+    drain_time: float = _number(
+        2.5, unit="s", source="T", about="How long calls under way may finish after a client has left."
+    )
+    quiet_time: float = _number(
+        5.0, unit="s", source="T", about="How long no call may have come before the space does its own work."
+    )
+    closing_time: float = _number(
+        1.5, unit="s", source="T", about="How long the store may take to close when the endpoint leaves."
+    )
+    parent_watch: float = _number(
+        2.0, unit="s", source="T", about="How often the endpoint looks whether the program that started it still lives."
+    )
+
+    # --- storage ------------------------------------------------------------------------------
+    busy_timeout: int = _number(5_000, unit="ms", source="T", about="How long a write waits for another process.")
+
+
+DEFAULTS = Settings()
+
+S1_WEIGHTS: dict[str, float] = {
+    "vector_weight": 0.55,
+    "keyword_weight": 0.35,
+    "label_weight": 0.15,
+    "entity_weight": 0.20,
+}
+"""S1's own fusion weights as a preset: `open_space(path, **S1_WEIGHTS)`."""
+
+
+def with_overrides(settings: Settings, overrides: dict[str, Any]) -> Settings:
+    """Settings with some fields replaced. Raises InvalidInput for an unknown name or a value of the wrong kind."""
+    known = {f.name: f for f in fields(Settings)}
+    for name, value in overrides.items():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3) or sorted(known)[:3]
+            raise InvalidInput(f"There is no setting '{name}'.", advice=f"Did you mean {', '.join(near)}?")
+        default = known[name].default
+        if isinstance(default, str) != isinstance(value, str) or (
+            not isinstance(value, (int, float, str)) or isinstance(value, bool)
+        ):
+            raise InvalidInput(f"Setting '{name}' cannot be {value!r}.", advice=f"Give a value like {default!r}.")
+    return replace(settings, **overrides)

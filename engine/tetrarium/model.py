@@ -1,0 +1,418 @@
+"""The records that cross rooms, and the words that name their values.
+
+All of them are frozen and slotted; arrays inside are set read-only before they leave the room that
+made them. Times are aware datetimes in UTC, or float64 seconds since the epoch inside arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum, StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+UInt8 = NDArray[np.uint8]
+Bool = NDArray[np.bool_]
+
+
+class Category(StrEnum):
+    """The nine kinds of memory (S1 + S2). The tenth verdict, noise, is never stored."""
+
+    DECISION = "decision"
+    PATTERN = "pattern"
+    BUG = "bug"
+    SESSION = "session"
+    FACT = "fact"
+    PREFERENCE = "preference"
+    CONTEXT = "context"
+    SKILL = "skill"
+    EPISODE = "episode"
+
+
+class MemoryType(StrEnum):
+    """The five layers of S3, derived from the category and the people named."""
+
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+    PROCEDURAL = "procedural"
+    EMOTIONAL = "emotional"
+    SOCIAL = "social"
+
+
+class Confidence(StrEnum):
+    """stored → accessed (recalled once) → confirmed (recalled three times or more) (S2)."""
+
+    STORED = "stored"
+    ACCESSED = "accessed"
+    CONFIRMED = "confirmed"
+
+
+class Standing(StrEnum):
+    """What a memory is between recalls: live, or inhibited by a correction (S2)."""
+
+    LIVE = "live"
+    INHIBITED = "inhibited"
+
+
+class RecallState(IntEnum):
+    """What a memory is for one recall (S2). VOID is never stored."""
+
+    ACTIVE = 1
+    VOID = 0
+    INHIBITED = -1
+
+
+class Reason(StrEnum):
+    """Why a candidate of a recall has its state."""
+
+    KEPT = "kept"
+    OFF_TOPIC = "void:off_topic_cluster"
+    OVER_BUDGET = "void:over_budget"
+    SUPERSEDED = "inhibited:superseded"
+
+
+class Outcome(StrEnum):
+    """What a store did."""
+
+    STORED = "stored"
+    MERGED = "merged"
+    NOISE = "noise"
+    MATCHES_INHIBITED = "matches_inhibited"
+
+
+CATEGORIES: tuple[Category, ...] = tuple(Category)
+"""Order is the code that arrays carry: index into this tuple."""
+
+MEMORY_TYPES: tuple[MemoryType, ...] = tuple(MemoryType)
+CONFIDENCES: tuple[Confidence, ...] = tuple(Confidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a memory came from. Empty strings mean "not told"."""
+
+    client: str = ""
+    author: str = ""
+    session: str = ""
+    project: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One memory as it stands in the store.
+
+    `place` is the voxel (i, j, k) of its tetrahedron in lattice units; `cluster` the id of its
+    connected component. `revision` counts from 1; every edit keeps the version before it.
+    """
+
+    id: str
+    content: str
+    keywords: tuple[str, ...]
+    labels: tuple[str, ...]
+    entities: tuple[str, ...]
+    category: Category
+    memory_type: MemoryType
+    importance: float
+    confidence: Confidence
+    standing: Standing
+    superseded_by: str | None
+    supersedes: tuple[str, ...]
+    created_at: datetime
+    updated_at: datetime
+    last_accessed_at: datetime | None
+    access_count: int
+    expires_at: datetime | None
+    source: Source
+    position: int
+    revision: int
+    place: tuple[int, int, int]
+    cluster: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A memory on its way into the store: everything but what the store itself gives (id, number, revision)."""
+
+    content: str
+    content_hash: bytes
+    keywords: tuple[str, ...]
+    labels: tuple[str, ...]
+    entities: tuple[str, ...]
+    category: Category
+    memory_type: MemoryType
+    importance: float
+    language: str
+    tokens: tuple[str, ...]
+    budget_tokens: int
+    source: Source
+    created_at: datetime
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """What the indexes keep of one memory that is not in the trash.
+
+    num: row number in the store, dense and never reused; tokens: space-separated; times in seconds since
+    the epoch (accessed 0 = never, expires inf = never); place: voxel; component: id of the cluster.
+    """
+
+    num: int
+    id: str
+    excerpt: str
+    tokens: str
+    keywords: tuple[str, ...]
+    labels: tuple[str, ...]
+    entities: tuple[str, ...]
+    author: str
+    session: str
+    position: int
+    project: str
+    language: str
+    category: int
+    memory_type: int
+    importance: float
+    created: float
+    accessed: float
+    access_count: int
+    expires: float
+    inhibited: bool
+    budget_tokens: int
+    place: tuple[int, int, int]
+    component: int
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """An earlier text of a memory."""
+
+    revision: int
+    content: str
+    keywords: tuple[str, ...]
+    category: Category
+    replaced_at: datetime
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreResult:
+    """What a store did. `id` is None only when the text was noise and nothing was stored."""
+
+    outcome: Outcome
+    id: str | None
+    category: Category | None
+    keywords: tuple[str, ...]
+    cluster: int | None
+    cluster_name: str
+    merged_with: str | None
+    superseded: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreParts:
+    """The parts of one score, in the order in which every view shows them.
+
+    `vector`, `keyword`, `label`, `entity` and `context` are summands, already weighted; `recency`,
+    `importance`, `access` and `confidence` are factors. score = (sum of summands) · (product of factors).
+    """
+
+    vector: float
+    keyword: float
+    label: float
+    entity: float
+    context: float
+    recency: float
+    importance: float
+    access: float
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One ranked answer of a search."""
+
+    id: str
+    score: float
+    parts: ScoreParts
+    memory: Memory
+
+    @property
+    def content(self) -> str:
+        return self.memory.content
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A ranked page; iterates over its hits. `total` counts every memory that passed the filters and matched.
+
+    `note` says what a reader must know, for instance that only keywords were searched.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    total: int
+    offset: int
+    elapsed_ms: float
+    embedding_ms: float
+    note: str = ""
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, position: int) -> Hit:
+        return self.hits[position]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One candidate of a recall: its score, what became of it, and why. `zone` is the index of its void zone or -1."""
+
+    id: str
+    score: float
+    parts: ScoreParts
+    state: RecallState
+    reason: Reason
+    tokens: int
+    profile: float
+    zone: int
+
+
+@dataclass(frozen=True, slots=True)
+class VoidZone:
+    """A cluster of candidates that was carved away as one (S2).
+
+    `profile` is its mean fit to the query's topic profile in standard deviations over the candidates;
+    `gap` how far that lies under the cut.
+    """
+
+    theme: tuple[str, ...]
+    members: tuple[str, ...]
+    best_score: float
+    profile: float
+    gap: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecallTrace:
+    """One recall, whole: the answer, the zones, the budget, and every candidate with its reason.
+
+    The answer of the tool, `void_zones`, `void_explain` and the window all read this record; nothing
+    computes an explanation a second time.
+    """
+
+    id: str
+    query: str
+    project: str
+    asked_at: datetime
+    candidates: tuple[Candidate, ...]
+    blocks: tuple[Hit, ...]
+    void_zones: tuple[VoidZone, ...]
+    budget: int
+    token_usage: int
+    budget_voided: tuple[str, ...]
+    best_left_out: str | None
+    best_left_out_tokens: int
+    void_fraction: float
+    void_target: float
+    void_cut: float
+    inhibited_skipped: int
+    note: str
+    elapsed_ms: float
+    embedding_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A connected component of tetrahedra: one topic."""
+
+    id: int
+    name: str
+    size: int
+    hue: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceSnapshot:
+    """Everything the space view draws, as read-only arrays of one row a live or inhibited memory.
+
+    version: last change of the store that it holds
+    ids: (n,) unicode, memory ids; excerpts: first words of each memory, plain text
+    places: (n, 3) int32, voxel of each tetrahedron, lattice units
+    cluster: (n,) int32, index into `clusters`
+    category, memory_type, confidence: (n,) uint8, index into CATEGORIES, MEMORY_TYPES, CONFIDENCES
+    inhibited: (n,) bool; importance: (n,) float32, 0 … 1
+    created, accessed: (n,) float64, seconds since the epoch (accessed 0 = never)
+    access_count: (n,) int32
+    """
+
+    version: int
+    ids: tuple[str, ...]
+    excerpts: tuple[str, ...]
+    places: Int32
+    cluster: Int32
+    category: UInt8
+    memory_type: UInt8
+    confidence: UInt8
+    inhibited: Bool
+    importance: Float32
+    created: Float64
+    accessed: Float64
+    access_count: Int32
+    clusters: tuple[Cluster, ...]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a commit changed, so that views can decide what to refresh. `version` is the last change."""
+
+    version: int
+    stored: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
+    inhibited: tuple[str, ...] = ()
+    released: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    accessed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceStats:
+    """Health of a space (S2 `void_stats`)."""
+
+    space: str
+    version: int
+    memories: int
+    live: int
+    inhibited: int
+    in_trash: int
+    by_category: dict[str, int]
+    by_confidence: dict[str, int]
+    by_type: dict[str, int]
+    clusters: int
+    clustered_share: float
+    recalls: int
+    void_fraction_mean: float
+    index: str
+    index_note: str
+    keyword_terms: int
+    model: str
+    model_note: str
+    writable: bool
+    store_bytes: int
+    schema: int
+    settings: dict[str, float | int | str] = field(default_factory=dict)
