@@ -1,0 +1,17 @@
+"""Stable, sortable, unique ids (ULID: 48 bits of milliseconds, 80 random bits, Crockford base 32)."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_last = 0
+
+
+def new_id() -> str:
+    """A ULID greater than every one this process made before, also within a millisecond and after the clock steps back."""
+    global _last
+    value = (time.time_ns() // 1_000_000) << 80 | secrets.randbits(80)
+    _last = value if value > _last else _last + 1
+    return "".join(_ALPHABET[_last >> shift & 31] for shift in range(125, -1, -5))

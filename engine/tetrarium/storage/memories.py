@@ -1,0 +1,527 @@
+"""Rows of the store: memories with their versions, vectors, places and inhibition edges, and the change log.
+
+Functions that write take the connection of an open `Database.write()` and append to the change log; one
+verb of the service is one transaction. Whatever reads gives records of `tetrarium.model`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import apsw
+import numpy as np
+
+from tetrarium.model import (
+    CATEGORIES,
+    MEMORY_TYPES,
+    Category,
+    Confidence,
+    Draft,
+    Float32,
+    IndexRow,
+    Int64,
+    Memory,
+    MemoryType,
+    Source,
+    Standing,
+    Version,
+)
+from tetrarium.storage.database import Database
+from tetrarium.storage.identity import new_id
+
+EXCERPT_LENGTH = 120
+"""Characters of a memory that views show before it is opened."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SQL_VARIABLES = 30_000
+_CATEGORY_CODE = {category: code for code, category in enumerate(CATEGORIES)}
+_TYPE_CODE = {kind: code for code, kind in enumerate(MEMORY_TYPES)}
+
+_INHIBITED = "EXISTS (SELECT 1 FROM inhibitions WHERE target = m.num AND lifted_at IS NULL)"
+_MEMORY_COLUMNS = f"""
+    m.num, m.id, m.content, m.keywords, m.labels, m.entities, m.category, m.memory_type, m.importance,
+    {_INHIBITED}, m.created_at, m.updated_at, m.last_accessed_at, m.access_count, m.expires_at,
+    m.client, m.author, m.session, m.project, m.file, m.position, m.revision, p.i, p.j, p.k, p.component
+"""
+_INDEX_COLUMNS = f"""
+    m.num, m.id, substr(m.content, 1, {EXCERPT_LENGTH}), m.tokens, m.keywords, m.labels, m.entities, m.author,
+    m.session, m.position, m.project, m.language, m.category, m.memory_type, m.importance, m.created_at,
+    m.last_accessed_at, m.access_count, m.expires_at, {_INHIBITED}, m.budget_tokens, p.i, p.j, p.k, p.component
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row of the change log."""
+
+    seq: int
+    num: int
+    op: str
+
+
+def confidence_of(access_count: int) -> Confidence:
+    """stored, accessed from the first recall, confirmed from the third (S2)."""
+    if access_count >= 3:
+        return Confidence.CONFIRMED
+    return Confidence.ACCESSED if access_count else Confidence.STORED
+
+
+def now() -> datetime:
+    """This instant, UTC."""
+    return datetime.now(UTC)
+
+
+def microseconds(moment: datetime) -> int:
+    """Whole microseconds since the epoch; exact, also far from 1970."""
+    delta = moment - _EPOCH
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def insert(connection: apsw.Connection, draft: Draft, *, now: datetime) -> tuple[int, str]:
+    """A new memory; gives its number and id. Its position in the session is the next one."""
+    memory_id = new_id()
+    source = draft.source
+    row = (
+        memory_id,
+        draft.content,
+        draft.content_hash,
+        _json(draft.keywords),
+        _json(draft.labels),
+        _json(draft.entities),
+        draft.category,
+        draft.memory_type,
+        draft.importance,
+        draft.language,
+        " ".join(draft.tokens),
+        draft.budget_tokens,
+        source.client,
+        source.author,
+        source.session,
+        source.session,
+        source.project,
+        source.project,
+        source.file,
+        microseconds(draft.created_at),
+        microseconds(now),
+        microseconds(draft.expires_at) if draft.expires_at else None,
+    )
+    connection.execute(
+        """
+        INSERT INTO memories (id, content, content_hash, keywords, labels, entities, category, memory_type,
+            importance, language, tokens, budget_tokens, client, author, session, position, project, file,
+            created_at, updated_at, expires_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+            (SELECT coalesce(max(position), 0) + 1 FROM memories WHERE session = ? AND session <> '' AND project = ?),
+            ?, ?, ?, ?, ?)
+        """,
+        row,
+    )
+    num = connection.last_insert_rowid()
+    connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))
+    log_change(connection, num, "store", now)
+    return num, memory_id
+
+
+def rewrite(connection: apsw.Connection, num: int, draft: Draft, *, cause: str, now: datetime) -> None:
+    """Give a memory a new text; the one before stays as a version. Counters, id and creation stay."""
+    _keep_version(connection, num, cause, now)
+    _unindex(connection, num)
+    connection.execute(
+        """
+        UPDATE memories SET content = ?, content_hash = ?, keywords = ?, labels = ?, entities = ?, category = ?,
+            memory_type = ?, importance = ?, language = ?, tokens = ?, budget_tokens = ?, expires_at = ?,
+            updated_at = ?, revision = revision + 1
+        WHERE num = ?
+        """,
+        (
+            draft.content,
+            draft.content_hash,
+            _json(draft.keywords),
+            _json(draft.labels),
+            _json(draft.entities),
+            draft.category,
+            draft.memory_type,
+            draft.importance,
+            draft.language,
+            " ".join(draft.tokens),
+            draft.budget_tokens,
+            microseconds(draft.expires_at) if draft.expires_at else None,
+            microseconds(now),
+            num,
+        ),
+    )
+    connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))
+    log_change(connection, num, "edit", now)
+
+
+def set_vector(connection: apsw.Connection, num: int, model: str, vector: Float32) -> None:
+    """The embedding of a memory, kept as float16 (half the file, same ranking: measured)."""
+    connection.execute(
+        "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", (num, model, vector.astype(np.float16).tobytes())
+    )
+
+
+def set_place(connection: apsw.Connection, num: int, voxel: tuple[int, int, int], component: int) -> None:
+    """The voxel of a memory. UNIQUE (i, j, k) makes the store itself refuse an overlap."""
+    connection.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?)", (num, *voxel, component))
+
+
+def set_components(connection: apsw.Connection, components: dict[int, int]) -> None:
+    """New cluster ids of memories whose component fell apart."""
+    connection.executemany(
+        "UPDATE places SET component = ? WHERE num = ?", [(component, num) for num, component in components.items()]
+    )
+
+
+def inhibit(
+    connection: apsw.Connection, target: int, *, successor: int | None, reason: str, author: str, now: datetime
+) -> None:
+    """A reversible edge: `target` is out of every answer until the edge is lifted (S2)."""
+    connection.execute(
+        "INSERT INTO inhibitions (target, successor, reason, author, created_at) VALUES (?, ?, ?, ?, ?)",
+        (target, successor, reason, author, microseconds(now)),
+    )
+    log_change(connection, target, "inhibit", now)
+
+
+def lift_inhibitions(connection: apsw.Connection, target: int, *, now: datetime) -> int:
+    """Lift every edge on a memory; gives how many there were. The edges stay as history."""
+    connection.execute(
+        "UPDATE inhibitions SET lifted_at = ? WHERE target = ? AND lifted_at IS NULL", (microseconds(now), target)
+    )
+    lifted = connection.changes()
+    if lifted:
+        log_change(connection, target, "release", now)
+    return lifted
+
+
+def move_to_trash(connection: apsw.Connection, num: int, *, now: datetime) -> None:
+    """Out of every index and view; `take_from_trash` brings it back."""
+    _unindex(connection, num)
+    connection.execute("UPDATE memories SET trashed_at = ? WHERE num = ?", (microseconds(now), num))
+    connection.execute("DELETE FROM places WHERE num = ?", (num,))
+    log_change(connection, num, "trash", now)
+
+
+def take_from_trash(connection: apsw.Connection, num: int, *, now: datetime) -> None:
+    """Back into the indexes. The caller gives it a place."""
+    connection.execute("UPDATE memories SET trashed_at = NULL WHERE num = ?", (num,))
+    connection.execute("INSERT INTO fulltext (rowid, tokens) SELECT num, tokens FROM memories WHERE num = ?", (num,))
+    log_change(connection, num, "restore", now)
+
+
+def purge(connection: apsw.Connection, num: int, *, now: datetime) -> None:
+    """Delete a memory with its versions, vector, place and edges; pages are overwritten (secure_delete)."""
+    live = connection.execute("SELECT 1 FROM memories WHERE num = ? AND trashed_at IS NULL", (num,)).fetchone()
+    if live:
+        _unindex(connection, num)
+    connection.execute("DELETE FROM memories WHERE num = ?", (num,))
+    log_change(connection, num, "purge", now)
+
+
+def count_accesses(connection: apsw.Connection, accesses: dict[int, tuple[int, datetime]]) -> None:
+    """Add recalls to the counters: num → (how many, when last). Not a change that indexes replay."""
+    connection.executemany(
+        "UPDATE memories SET access_count = access_count + ?, last_accessed_at = max(coalesce(last_accessed_at, 0), ?) "
+        "WHERE num = ?",
+        [(count, microseconds(when), num) for num, (count, when) in accesses.items()],
+    )
+
+
+def remember_request(connection: apsw.Connection, key: str, num: int, result: dict[str, Any]) -> None:
+    """Keep the first answer to an idempotency key."""
+    connection.execute("INSERT INTO requests VALUES (?, ?, ?)", (key, num, json.dumps(result, ensure_ascii=False)))
+
+
+def log_change(connection: apsw.Connection, num: int, op: str, now: datetime) -> None:
+    connection.execute("INSERT INTO changes (num, op, at) VALUES (?, ?, ?)", (num, op, microseconds(now)))
+
+
+def set_meta(connection: apsw.Connection, key: str, value: Any) -> None:
+    """A fact about the space, as JSON."""
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+
+def _keep_version(connection: apsw.Connection, num: int, cause: str, now: datetime) -> None:
+    connection.execute(
+        "INSERT INTO versions SELECT num, revision, content, keywords, labels, category, importance, ?, ? "
+        "FROM memories WHERE num = ?",
+        (microseconds(now), cause, num),
+    )
+
+
+def _unindex(connection: apsw.Connection, num: int) -> None:
+    connection.execute(
+        "INSERT INTO fulltext (fulltext, rowid, tokens) SELECT 'delete', num, tokens FROM memories WHERE num = ?",
+        (num,),
+    )
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+class MemoryReader:
+    """Reads of the store, each with the driver's errors explained."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def number(self, memory_id: str, *, in_trash: bool = False) -> int | None:
+        """The row number of an id, or None when there is none (in or out of the trash, as asked)."""
+        state = "NOT NULL" if in_trash else "NULL"
+        row = self._one(f"SELECT num FROM memories WHERE id = ? AND trashed_at IS {state}", (memory_id,))
+        return row[0] if row else None
+
+    def memories(self, nums: Sequence[int]) -> list[Memory]:
+        """The memories of these numbers, in the same order; those in the trash too."""
+        found: dict[int, Memory] = {}
+        for part in _parts(nums):
+            marks = ",".join("?" * len(part))
+            rows = self._all(
+                f"SELECT {_MEMORY_COLUMNS} FROM memories m LEFT JOIN places p USING (num) WHERE m.num IN ({marks})",
+                part,
+            )
+            edges = self._edges(part, marks)
+            found.update((row[0], _memory(row, *edges.get(row[0], (None, ())))) for row in rows)
+        return [found[num] for num in nums if num in found]
+
+    def versions(self, num: int) -> tuple[Version, ...]:
+        rows = self._all(
+            "SELECT revision, content, keywords, category, replaced_at, cause FROM versions WHERE num = ? "
+            "ORDER BY revision DESC",
+            (num,),
+        )
+        return tuple(
+            Version(revision, content, _tuple(keywords), Category(category), _moment(at), cause)
+            for revision, content, keywords, category, at, cause in rows
+        )
+
+    def same_content(self, content_hash: bytes, project: str) -> list[tuple[int, bool]]:
+        """(num, inhibited) of the memories outside the trash with this very text, in this project."""
+        return [
+            (num, bool(inhibited))
+            for num, inhibited in self._all(
+                f"SELECT m.num, {_INHIBITED} FROM memories m "
+                "WHERE content_hash = ? AND project = ? AND trashed_at IS NULL ORDER BY m.num",
+                (content_hash, project),
+            )
+        ]
+
+    def contents(self, nums: Sequence[int]) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for part in _parts(nums):
+            marks = ",".join("?" * len(part))
+            found.update(self._all(f"SELECT num, content FROM memories WHERE num IN ({marks})", part))
+        return found
+
+    def request(self, key: str) -> dict[str, Any] | None:
+        """The first answer that was given to an idempotency key."""
+        row = self._one("SELECT result FROM requests WHERE key = ?", (key,))
+        return json.loads(row[0]) if row else None
+
+    def last_change(self) -> int:
+        return int(self._one("SELECT coalesce(max(seq), 0) FROM changes", ())[0])
+
+    def changes_since(self, seq: int) -> list[Change]:
+        return [
+            Change(*row) for row in self._all("SELECT seq, num, op FROM changes WHERE seq > ? ORDER BY seq", (seq,))
+        ]
+
+    def index_rows(self, nums: Sequence[int] | None = None) -> Iterator[IndexRow]:
+        """Rows for the indexes: of these numbers, or of every memory outside the trash in order of number."""
+        query = f"SELECT {_INDEX_COLUMNS} FROM memories m LEFT JOIN places p USING (num) WHERE m.trashed_at IS NULL"
+        if nums is None:
+            yield from map(_index_row, self._all(f"{query} ORDER BY m.num", ()))
+            return
+        for part in _parts(nums):
+            marks = ",".join("?" * len(part))
+            yield from map(_index_row, self._all(f"{query} AND m.num IN ({marks}) ORDER BY m.num", part))
+
+    def vectors(self, model: str, dimension: int, nums: Sequence[int] | None = None) -> tuple[Int64, Float32]:
+        """(n,) numbers and (n, dimension) float32 vectors of this model, of memories outside the trash."""
+        query = (
+            "SELECT v.num, v.vector FROM vectors v JOIN memories m USING (num) "
+            "WHERE v.model = ? AND length(v.vector) = ? AND m.trashed_at IS NULL"
+        )
+        values: tuple[Any, ...] = (model, 2 * dimension)
+        rows: list[tuple[int, bytes]] = []
+        if nums is None:
+            rows = self._all(f"{query} ORDER BY v.num", values)
+        else:
+            for part in _parts(nums):
+                marks = ",".join("?" * len(part))
+                rows += self._all(f"{query} AND v.num IN ({marks}) ORDER BY v.num", (*values, *part))
+        matrix = np.frombuffer(b"".join(vector for _, vector in rows), np.float16).reshape(len(rows), dimension)
+        return np.fromiter((num for num, _ in rows), np.int64, len(rows)), matrix.astype(np.float32)
+
+    def vector_in_trash(self, num: int, model: str) -> Float32 | None:
+        """The embedding of one memory, wherever it is; None when it has none of this model."""
+        row = self._one("SELECT vector FROM vectors WHERE num = ? AND model = ?", (num, model))
+        return np.frombuffer(row[0], np.float16).astype(np.float32) if row else None
+
+    def without_vector(self, model: str) -> list[int]:
+        """Numbers of memories outside the trash that have no embedding of this model."""
+        rows = self._all(
+            "SELECT m.num FROM memories m LEFT JOIN vectors v ON v.num = m.num AND v.model = ? "
+            "WHERE m.trashed_at IS NULL AND v.num IS NULL ORDER BY m.num",
+            (model,),
+        )
+        return [num for (num,) in rows]
+
+    def match(self, terms: Sequence[str], limit: int) -> list[int]:
+        """Numbers of the memories that hold any of the terms, best first by FTS5's own rank; limit −1 = all.
+
+        MATCH stands in a query of its own: joined or filtered, it is up to 1,000 times slower (measured).
+        """
+        if not terms:
+            return []
+        query = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+        if limit < 0:
+            return [num for (num,) in self._all("SELECT rowid FROM fulltext WHERE fulltext MATCH ?", (query,))]
+        return [
+            num
+            for (num,) in self._all(
+                "SELECT rowid FROM fulltext WHERE fulltext MATCH ? ORDER BY rank LIMIT ?", (query, limit)
+            )
+        ]
+
+    def document_frequencies(self) -> dict[str, int]:
+        """Term → number of memories that hold it, from the full-text index itself."""
+        return dict(self._all("SELECT term, doc FROM vocabulary", ()))
+
+    def trash_count(self) -> int:
+        return int(self._one("SELECT count(*) FROM memories WHERE trashed_at IS NOT NULL", ())[0])
+
+    def meta(self, key: str, default: Any = None) -> Any:
+        row = self._one("SELECT value FROM meta WHERE key = ?", (key,))
+        return json.loads(row[0]) if row else default
+
+    def _edges(self, nums: Sequence[int], marks: str) -> dict[int, tuple[str | None, tuple[str, ...]]]:
+        """num → (id of its successor, ids of what it supersedes), edges in force only."""
+        edges: dict[int, tuple[str | None, tuple[str, ...]]] = {}
+        for target, successor in self._all(
+            f"SELECT e.target, s.id FROM inhibitions e JOIN memories s ON s.num = e.successor "
+            f"WHERE e.lifted_at IS NULL AND e.target IN ({marks}) ORDER BY e.edge",
+            nums,
+        ):
+            edges[target] = (successor, ())
+        for successor, target in self._all(
+            f"SELECT e.successor, t.id FROM inhibitions e JOIN memories t ON t.num = e.target "
+            f"WHERE e.lifted_at IS NULL AND e.successor IN ({marks}) ORDER BY e.edge",
+            nums,
+        ):
+            before, supersedes = edges.get(successor, (None, ()))
+            edges[successor] = (before, (*supersedes, target))
+        return edges
+
+    def _all(self, query: str, values: Iterable[Any]) -> list[Any]:
+        with self._database.read() as connection:
+            return connection.execute(query, tuple(values)).fetchall()
+
+    def _one(self, query: str, values: Iterable[Any]) -> Any:
+        with self._database.read() as connection:
+            return connection.execute(query, tuple(values)).fetchone()
+
+
+def _parts(nums: Sequence[int]) -> Iterator[list[int]]:
+    for start in range(0, len(nums), _SQL_VARIABLES):
+        yield [int(num) for num in nums[start : start + _SQL_VARIABLES]]
+
+
+def _memory(row: tuple[Any, ...], superseded_by: str | None, supersedes: tuple[str, ...]) -> Memory:
+    (_, memory_id, content, keywords, labels, entities, category, kind, importance, inhibited, created, updated) = row[
+        :12
+    ]
+    (
+        accessed,
+        access_count,
+        expires,
+        client,
+        author,
+        session,
+        project,
+        file,
+        position,
+        revision,
+        i,
+        j,
+        k,
+        component,
+    ) = row[12:]
+    return Memory(
+        id=memory_id,
+        content=content,
+        keywords=_tuple(keywords),
+        labels=_tuple(labels),
+        entities=_tuple(entities),
+        category=Category(category),
+        memory_type=MemoryType(kind),
+        importance=importance,
+        confidence=confidence_of(access_count),
+        standing=Standing.INHIBITED if inhibited else Standing.LIVE,
+        superseded_by=superseded_by,
+        supersedes=supersedes,
+        created_at=_moment(created),
+        updated_at=_moment(updated),
+        last_accessed_at=_moment(accessed) if accessed else None,
+        access_count=access_count,
+        expires_at=_moment(expires) if expires else None,
+        source=Source(client=client, author=author, session=session, project=project, file=file),
+        position=position,
+        revision=revision,
+        place=(i or 0, j or 0, k or 0),
+        cluster=component or 0,
+    )
+
+
+def _index_row(row: tuple[Any, ...]) -> IndexRow:
+    (num, memory_id, excerpt, tokens, keywords, labels, entities, author, session, position, project, language) = row[
+        :12
+    ]
+    (category, kind, importance, created, accessed, access_count, expires, inhibited, budget, i, j, k, component) = row[
+        12:
+    ]
+    return IndexRow(
+        num=num,
+        id=memory_id,
+        excerpt=excerpt,
+        tokens=tokens,
+        keywords=_tuple(keywords),
+        labels=_tuple(labels),
+        entities=_tuple(entities),
+        author=author,
+        session=session,
+        position=position,
+        project=project,
+        language=language,
+        category=_CATEGORY_CODE[Category(category)],
+        memory_type=_TYPE_CODE[MemoryType(kind)],
+        importance=importance,
+        created=created / 1e6,
+        accessed=(accessed or 0) / 1e6,
+        access_count=access_count,
+        expires=expires / 1e6 if expires else float("inf"),
+        inhibited=bool(inhibited),
+        budget_tokens=budget,
+        place=(i or 0, j or 0, k or 0),
+        component=component or 0,
+    )
+
+
+def _json(words: tuple[str, ...]) -> str:
+    return json.dumps(words, ensure_ascii=False)
+
+
+def _tuple(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text)) if text != "[]" else ()
+
+
+def _moment(value: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=value)

@@ -1,0 +1,115 @@
+"""The schema, as named steps. Each step and the record that it ran are one transaction.
+
+`user_version` is the number of steps applied; a file with more steps than this program knows is refused
+before it is opened for writing (database.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import apsw
+
+TOKEN_CHARACTERS = "._/:@+#-"
+"""Characters, beside letters and digits, that our tokens may hold (tokens.py); FTS5 must not split at them."""
+
+
+def _first_schema(connection: apsw.Connection) -> None:
+    connection.execute(
+        f"""
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE memories (
+            num INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE,
+            content TEXT NOT NULL,
+            content_hash BLOB NOT NULL,
+            keywords TEXT NOT NULL, labels TEXT NOT NULL, entities TEXT NOT NULL,
+            category TEXT NOT NULL, memory_type TEXT NOT NULL,
+            importance REAL NOT NULL CHECK (importance BETWEEN 0 AND 1),
+            language TEXT NOT NULL,
+            tokens TEXT NOT NULL,
+            budget_tokens INTEGER NOT NULL,
+            client TEXT NOT NULL, author TEXT NOT NULL, session TEXT NOT NULL, position INTEGER NOT NULL,
+            project TEXT NOT NULL, file TEXT NOT NULL,
+            created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, expires_at INTEGER,
+            last_accessed_at INTEGER, access_count INTEGER NOT NULL DEFAULT 0,
+            revision INTEGER NOT NULL DEFAULT 1,
+            trashed_at INTEGER
+        );
+        CREATE INDEX memories_by_hash ON memories (content_hash);
+        CREATE INDEX memories_by_session ON memories (session, position) WHERE session <> '';
+        CREATE TABLE versions (
+            num INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            revision INTEGER NOT NULL,
+            content TEXT NOT NULL, keywords TEXT NOT NULL, labels TEXT NOT NULL,
+            category TEXT NOT NULL, importance REAL NOT NULL,
+            replaced_at INTEGER NOT NULL, cause TEXT NOT NULL,
+            PRIMARY KEY (num, revision)
+        ) WITHOUT ROWID;
+        CREATE TABLE vectors (
+            num INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
+            model TEXT NOT NULL,
+            vector BLOB NOT NULL
+        );
+        CREATE TABLE places (
+            num INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
+            i INTEGER NOT NULL, j INTEGER NOT NULL, k INTEGER NOT NULL,
+            component INTEGER NOT NULL,
+            UNIQUE (i, j, k)
+        );
+        CREATE TABLE inhibitions (
+            edge INTEGER PRIMARY KEY AUTOINCREMENT,
+            target INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            successor INTEGER REFERENCES memories ON DELETE SET NULL,
+            reason TEXT NOT NULL, author TEXT NOT NULL,
+            created_at INTEGER NOT NULL, lifted_at INTEGER
+        );
+        CREATE INDEX inhibitions_in_force ON inhibitions (target) WHERE lifted_at IS NULL;
+        CREATE INDEX inhibitions_by_successor ON inhibitions (successor) WHERE lifted_at IS NULL;
+        CREATE TABLE requests (
+            key TEXT PRIMARY KEY,
+            num INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            result TEXT NOT NULL
+        ) WITHOUT ROWID;
+        CREATE TABLE changes (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            num INTEGER NOT NULL,
+            op TEXT NOT NULL,
+            at INTEGER NOT NULL
+        );
+        CREATE VIRTUAL TABLE fulltext USING fts5 (
+            tokens, content='memories', content_rowid='num',
+            tokenize="unicode61 remove_diacritics 0 tokenchars '{TOKEN_CHARACTERS}'"
+        );
+        INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', 1);
+        CREATE VIRTUAL TABLE vocabulary USING fts5vocab (fulltext, 'row');
+        """
+    )
+
+
+STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (("0001_first_schema", _first_schema),)
+"""In order; never edited once released, only added to."""
+
+SCHEMA_VERSION = len(STEPS)
+
+
+def apply(connection: apsw.Connection, *, application_id: int) -> None:
+    """Bring an open space up to date. A failing step leaves the file as it was before that step."""
+    if connection.pragma("user_version") == SCHEMA_VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Read again under the lock: another process may have been first.
+        for number in range(connection.pragma("user_version"), SCHEMA_VERSION):
+            name, step = STEPS[number]
+            step(connection)
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL)"
+            )
+            connection.execute("INSERT INTO migrations VALUES (?, datetime('now'))", (name,))
+            connection.execute(f"PRAGMA user_version={number + 1}")
+        connection.execute(f"PRAGMA application_id={application_id}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
