@@ -1,0 +1,7 @@
+"""Memories as regular tetrahedra on one lattice (S1, in the sound reading of docs/decisions).
+
+`lattice` is the arithmetic of voxels and vertices, `similarity` what "means the same" is here, `frames`
+turns meaning into directions in space, `places` keeps what stands, `placement` finds the next place, and
+`clusters` names the components. The room is pure: it stores nothing, reads no clock and never enters a
+ranking – geometry is for people.
+"""
