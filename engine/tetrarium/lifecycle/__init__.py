@@ -1,0 +1,1 @@
+"""From birth to correction: what is stored, as what, and what it replaces."""

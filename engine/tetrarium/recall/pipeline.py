@@ -1,0 +1,170 @@
+"""One recall, three passes, one immutable trace: score (ranking), carve (voids), fit (budget).
+
+The answer, the zones and the explanation of any candidate are read from the trace; nothing explains by
+a second computation. A recall writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from tetrarium.config import Settings
+from tetrarium.indexing.indexes import Indexes
+from tetrarium.knowledge.entities import entities_in
+from tetrarium.model import (
+    Bool,
+    Candidate,
+    Hit,
+    Memory,
+    Reason,
+    RecallState,
+    RecallTrace,
+    VoidZone,
+)
+from tetrarium.recall import budget as budgeting
+from tetrarium.recall.ranking import Question, Ranking
+from tetrarium.recall.voids import Carving, carve
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the passes decided about a ranking, before the texts are read. Positions count in ranking order."""
+
+    candidates: tuple[Candidate, ...]
+    kept: tuple[int, ...]
+    budget_voided: tuple[int, ...]
+    zones: tuple[VoidZone, ...]
+    carving: Carving
+    used: int
+    inhibited_skipped: int
+
+
+def decide(
+    question: Question, ranking: Ranking, indexes: Indexes, *, budget: int, void_target: float, settings: Settings
+) -> Decision:
+    """Run passes 2 and 3 over the best candidates of a ranking."""
+    table = indexes.table
+    nums = ranking.nums[: settings.max_candidates].tolist()
+    carving = carve(
+        [table.keywords[num] for num in nums],
+        guarded=_guarded(question, nums, indexes),
+        rarity=indexes.rarity,
+        void_target=void_target,
+        settings=settings,
+    )
+    zone_of = {member: index for index, zone in enumerate(carving.zones) for member in zone.members}
+    active = [position for position in range(len(nums)) if not carving.void[position]]
+    costs = [budgeting.cost(int(table.budget_tokens[num])) for num in nums]
+    fitted = budgeting.fit([costs[position] for position in active], budget)
+    kept = tuple(active[i] for i in fitted.kept)
+    left_out = tuple(active[i] for i in fitted.left_out)
+    reason = dict.fromkeys(kept, Reason.KEPT) | dict.fromkeys(left_out, Reason.OVER_BUDGET)
+    parts = ranking.parts(len(nums))
+    scores = ranking.scores.total[: len(nums)].tolist()
+    profiles = carving.profile.tolist()
+    candidates = tuple(
+        Candidate(
+            id=table.ids[num],
+            score=scores[position],
+            parts=parts[position],
+            state=RecallState.ACTIVE if reason.get(position) is Reason.KEPT else RecallState.VOID,
+            reason=reason.get(position, Reason.OFF_TOPIC),
+            tokens=costs[position],
+            profile=profiles[position],
+            zone=zone_of.get(position, -1),
+        )
+        for position, num in enumerate(nums)
+    )
+    worst = scores[-1] if scores else 0.0
+    return Decision(
+        candidates,
+        kept,
+        left_out,
+        tuple(
+            _zone(zone.members, zone.theme, zone.profile, zone.gap, carving.cut, candidates) for zone in carving.zones
+        ),
+        carving,
+        fitted.used,
+        int((ranking.skipped >= worst).sum()),
+    )
+
+
+def trace_of(
+    question: Question,
+    decision: Decision,
+    memories: Sequence[Memory],
+    *,
+    recall_id: str,
+    project: str,
+    budget: int,
+    void_target: float,
+    now: float,
+    elapsed_ms: float,
+    embedding_ms: float,
+    note: str,
+) -> RecallTrace:
+    """The trace of a decision. memories: those of `decision.kept`, in that order."""
+    candidates = decision.candidates
+    best = decision.budget_voided[0] if decision.budget_voided else None
+    voided = sum(candidate.reason is Reason.OFF_TOPIC for candidate in candidates)
+    blocks = tuple(
+        Hit(memory.id, candidates[position].score, candidates[position].parts, memory)
+        for position, memory in zip(decision.kept, memories, strict=True)
+    )
+    return RecallTrace(
+        id=recall_id,
+        query=question.text,
+        project=project,
+        asked_at=datetime.fromtimestamp(now, UTC),
+        candidates=candidates,
+        blocks=blocks,
+        void_zones=decision.zones,
+        budget=budget,
+        token_usage=decision.used,
+        budget_voided=tuple(candidates[position].id for position in decision.budget_voided),
+        best_left_out=candidates[best].id if best is not None else None,
+        best_left_out_tokens=candidates[best].tokens if best is not None else 0,
+        void_fraction=voided / len(candidates) if candidates else 0.0,
+        void_target=void_target,
+        void_cut=decision.carving.cut,
+        inhibited_skipped=decision.inhibited_skipped,
+        note=" ".join(part for part in (note, decision.carving.note) if part),
+        elapsed_ms=elapsed_ms,
+        embedding_ms=embedding_ms,
+    )
+
+
+def _guarded(question: Question, nums: list[int], indexes: Indexes) -> Bool:
+    """(n,) candidates that carry an identifier of the question which few memories carry."""
+    table = indexes.table
+    rare: set[int] = set()
+    for entity in entities_in(question.text):
+        members = table.by_entity.get(entity, set())
+        if len(members) <= 3:
+            rare |= members
+    return np.fromiter((num in rare for num in nums), np.bool_, len(nums))
+
+
+def _zone(
+    members: tuple[int, ...],
+    theme: tuple[str, ...],
+    profile: float,
+    gap: float,
+    cut: float,
+    candidates: tuple[Candidate, ...],
+) -> VoidZone:
+    best = max(candidates[position].score for position in members)
+    what = ", ".join(theme) or "no common keyword"
+    count = "1 memory" if len(members) == 1 else f"{len(members)} memories"
+    return VoidZone(
+        theme=theme,
+        members=tuple(candidates[position].id for position in members),
+        best_score=best,
+        profile=profile,
+        gap=gap,
+        reason=f"{count} about {what}: {-profile:.1f} sd under the question's topic, the cut is at {-cut:.1f} sd.",
+    )

@@ -1,0 +1,205 @@
+"""Pass 1: from a question to scored candidates.
+
+Candidates are the union of the vector neighbours, the keyword matches and the direct hits on labels and
+entities, with the memories stored next to them in their sessions. Filters narrow before anything is
+scored, so that a filtered search is exact: scope, then time, category, label and state, then meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from tetrarium.config import Settings
+from tetrarium.indexing.indexes import Indexes
+from tetrarium.indexing.tokens import fold, language, tokenize
+from tetrarium.knowledge.entities import entities_in
+from tetrarium.model import Bool, Float32, Float64, Int64, ScoreParts
+from tetrarium.recall.scoring import Features, Scores, Sessions, fuse, standardised_keywords
+
+LEAST_DEVIATION = 0.005
+"""Of cosines over a language: the few memories of a new space may all be alike."""
+
+Match = Callable[[Sequence[str], int], list[int]]
+"""Full-text candidates of the store: terms, limit (−1 = all) → numbers, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, analysed once. `vector` is None when the model cannot be had: search then goes by keywords."""
+
+    text: str
+    terms: tuple[str, ...]
+    language: str
+    vector: Float32 | None
+    labels: tuple[str, ...]
+    entities: tuple[str, ...]
+    authors: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which memories a call may answer, as masks over row numbers (capacity,).
+
+    allowed: may be answered; shadow: inhibited ones that are ranked aside, to say how many were skipped;
+    documents: how many memories BM25 is calibrated against (the allowed ones before this call's filters);
+    filtered: whether the call narrows further than its project.
+    """
+
+    allowed: Bool
+    shadow: Bool
+    documents: int
+    filtered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates, best first. nums: (n,) row numbers; scores: their scores and parts, aligned.
+
+    skipped: (m,) scores of inhibited memories that would have stood among them.
+    """
+
+    nums: Int64
+    scores: Scores
+    skipped: Float64
+
+    def parts(self, most: int) -> list[ScoreParts]:
+        """The parts of the first `most` scores as records."""
+        s = self.scores
+        columns = (s.vector, s.keyword, s.label, s.entity, s.context, s.recency, s.importance, s.access, s.confidence)
+        return [ScoreParts(*row) for row in np.stack([column[:most] for column in columns], axis=1).tolist()]
+
+
+def analyse(text: str, vector: Float32 | None, indexes: Indexes) -> Question:
+    """What a question asks for: its terms, and the labels, entities and speakers of this space that it names."""
+    table = indexes.table
+    words = set(fold(text).replace("?", " ").replace(",", " ").split())
+    terms = tuple(dict.fromkeys(tokenize(text)))
+    known = words | set(terms)
+    labels = tuple(sorted(label for label in known if label in table.by_label))
+    named = dict.fromkeys((*entities_in(text), *(w for w in words if len(w) > 2)))
+    entities = tuple(entity for entity in named if entity in table.by_entity)
+    folded = f" {fold(text)} "
+    authors = tuple(code for code, name in enumerate(table.authors.names) if name and _names(folded, fold(name)))
+    return Question(text, terms, language(text), vector, labels, entities, authors)
+
+
+def rank(
+    question: Question, indexes: Indexes, match: Match, scope: Scope, *, now: float, settings: Settings
+) -> Ranking:
+    """All candidates of a question, best first. now: seconds since the epoch."""
+    nums = _candidates(question, indexes, match, scope, settings)
+    if not len(nums):
+        return Ranking(nums, _picked(None, nums), np.zeros(0))
+    table = indexes.table
+    answerable = ~scope.shadow[nums]
+    bm25 = indexes.keywords.scores(question.terms, [table.tokens[num] for num in nums.tolist()])
+    features = Features(
+        cosine_z=_cosine_z(question, nums, indexes),
+        keyword_z=standardised_keywords(
+            bm25,
+            answerable,
+            documents=scope.documents,
+            best_reachable=indexes.keywords.best_reachable(question.terms),
+        ),
+        label_share=_share(nums, [table.by_label[label] for label in question.labels]),
+        entity_share=_entity_share(question, nums, indexes),
+        age=now - np.maximum(table.accessed[nums], table.created[nums]),
+        importance=table.importance[nums].astype(np.float64),
+        access_count=table.access_count[nums],
+    )
+    scores = fuse(features, _sessions(nums, answerable, indexes), settings)
+    order = np.lexsort((nums, -scores.total))
+    order = order[answerable[order]]
+    return Ranking(nums[order], _picked(scores, order), scores.total[~answerable])
+
+
+def _picked(scores: Scores | None, order: Int64) -> Scores:
+    if scores is None:
+        return Scores(*(np.zeros(0) for _ in fields(Scores)))
+    return Scores(*(getattr(scores, part.name)[order] for part in fields(Scores)))
+
+
+def _candidates(question: Question, indexes: Indexes, match: Match, scope: Scope, settings: Settings) -> Int64:
+    """(n,) distinct numbers in scope, ascending."""
+    table = indexes.table
+    wanted = scope.allowed | scope.shadow
+    found: list[Int64] = []
+    if question.vector is not None:
+        found.append(indexes.vectors.search(question.vector, settings.vector_candidates, wanted)[0])
+    # A filter must not see a list that was cut before it: fetch every match, then filter, then cut.
+    limit = -1 if scope.filtered else settings.keyword_candidates
+    matches = np.asarray(match(indexes.keywords.rare(question.terms), limit), np.int64)
+    matches = matches[matches < table.capacity]
+    found.append(matches[wanted[matches]][: 4 * settings.keyword_candidates])
+    for members in (*(table.by_label[x] for x in question.labels), *(table.by_entity[x] for x in question.entities)):
+        direct = np.fromiter(members, np.int64, len(members))
+        found.append(np.sort(direct[wanted[direct]])[-settings.vector_candidates :])
+    near = [np.unique(np.concatenate(found))]
+    for link in (table.before, table.after):
+        one = link[near[0]]
+        near += [one, link[one]]
+    nums = np.unique(np.concatenate(near))
+    return nums[wanted[nums]]
+
+
+def _cosine_z(question: Question, nums: Int64, indexes: Indexes) -> Float64:
+    """(n,) cosines in standard deviations of the memory's own language; 0 for a memory without a vector."""
+    if question.vector is None:
+        return np.zeros(len(nums))
+    cosines = indexes.vectors.cosines(question.vector, nums).astype(np.float64)
+    kept = indexes.table.language[nums]
+    z = np.zeros(len(nums))
+    for code in np.unique(kept).tolist():
+        names = indexes.table.languages.names
+        mean, deviation = indexes.cosine_spread(question.language, names[code], question.vector)
+        group = kept == code
+        z[group] = (cosines[group] - mean) / max(deviation, LEAST_DEVIATION)
+    return np.asarray(np.nan_to_num(z, nan=0.0))
+
+
+def _share(nums: Int64, members: Sequence[set[int]]) -> Float64:
+    """(n,) share of these sets that hold each number."""
+    if not members:
+        return np.zeros(len(nums))
+    held = np.zeros(len(nums))
+    for group in members:
+        held += np.fromiter((num in group for num in nums.tolist()), np.float64, len(nums))
+    share: Float64 = held / len(members)
+    return share
+
+
+def _entity_share(question: Question, nums: Int64, indexes: Indexes) -> Float64:
+    """(n,) share of the question's entities that each memory carries; a speaker counts where the question names one only."""
+    share = _share(nums, [indexes.table.by_entity[entity] for entity in question.entities])
+    if len(question.authors) == 1:
+        spoken = (indexes.table.author[nums] == question.authors[0]).astype(np.float64)
+        share = np.maximum(share, spoken)
+    return share
+
+
+def _sessions(nums: Int64, answerable: Bool, indexes: Indexes) -> Sessions:
+    """Links between the candidates that may be answered; `nums` ascends."""
+    table = indexes.table
+
+    def positions(link: Int64) -> Int64:
+        target = link[nums]
+        at = np.minimum(np.searchsorted(nums, target), len(nums) - 1)
+        return np.where((target > 0) & (nums[at] == target) & answerable[at] & answerable, at, -1)
+
+    return Sessions(positions(table.before), positions(table.after), np.where(answerable, table.session[nums], 0))
+
+
+def _names(folded: str, name: str) -> bool:
+    """Whether a folded text, with blanks around it, names a person: as a word, or anywhere in a script without blanks."""
+    if len(name) < 2:
+        return False
+    at = folded.find(name)
+    while at >= 0:
+        before, after = folded[at - 1], folded[at + len(name)]
+        if not name.isascii() or not (before.isalnum() or after.isalnum()):
+            return True
+        at = folded.find(name, at + 1)
+    return False

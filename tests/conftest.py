@@ -1,0 +1,29 @@
+"""What every test stands on: a space of its own, and logs that must stay quiet."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tetrarium
+from tetrarium.service import MemoryService
+
+
+@pytest.fixture(autouse=True)
+def _warnings_in_the_log_fail(caplog: pytest.LogCaptureFixture, request: pytest.FixtureRequest) -> Iterator[None]:
+    """A warning that nobody expects is a fault; a test that provokes one is marked `expects_log_warning`."""
+    yield
+    if request.node.get_closest_marker("expects_log_warning"):
+        return
+    loud = [r for when in ("setup", "call") for r in caplog.get_records(when) if r.levelno >= logging.WARNING]
+    assert not loud, [f"{record.name}: {record.getMessage()}" for record in loud]
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Iterator[MemoryService]:
+    """An empty space, closed afterwards."""
+    with tetrarium.open_space(tmp_path / "space") as opened:
+        yield opened
