@@ -1,0 +1,108 @@
+"""`tetrarium-mcp`: what an IDE starts. Standard input and output carry the protocol, nothing else does.
+
+Everything that leaves this process on its old descriptor 1 – a stray print, a chatty native library, a
+child – goes to standard error; the protocol writes to a private copy. The endpoint leaves when the client
+closes its side, dies or sends SIGTERM, with the store closed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tetrarium import __version__
+from tetrarium.mcp.arguments import from_system
+
+LOG_LEVELS = ("debug", "info", "warning", "error")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Serve one client on standard input and output, then end the process."""
+    options = _options(argv)
+    wire_in, wire_out = _keep_the_wire()
+    _log_to(options.log_file, options.log_level)
+    from tetrarium.mcp import stdio  # imports the protocol's SDK: only now, when nothing can reach the wire by chance
+
+    try:
+        code = stdio.run(wire_in, wire_out, data_dir=options.data_dir, project=project_of(options.project))
+    except Exception:  # the last place that can still write the reason down
+        logging.getLogger(__name__).exception("the endpoint failed")
+        code = 1
+    logging.shutdown()
+    os._exit(code)  # the store is closed; taking the interpreter apart would use up the client's patience
+
+
+def project_of(named: str | None) -> str:
+    """The project of this client: named on the command line, else the folder the IDE has open, else none (global)."""
+    if named is not None:
+        return from_system(named).strip()
+    folder = from_system(os.environ.get("CLAUDE_PROJECT_DIR", "")).strip().replace("\\", "/").rstrip("/")
+    return folder.rsplit("/", 1)[-1]
+
+
+def _options(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="tetrarium-mcp",
+        description="Serves a memory space to a coding agent, over standard input and output (MCP).",
+    )
+    parser.add_argument(
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="folder of the space (default: TETRARIUM_DATA_DIR, else the user's)",
+    )
+    parser.add_argument(
+        "--project",
+        metavar="NAME",
+        help="project of this client's memories (default: name of CLAUDE_PROJECT_DIR, else global)",
+    )
+    parser.add_argument(
+        "--standalone", action="store_true", help="run the engine in this process (always so in this release)"
+    )
+    parser.add_argument(
+        "--log-file", type=Path, metavar="FILE", help="write the log there instead of to standard error"
+    )
+    parser.add_argument(
+        "--log-level", choices=LOG_LEVELS, default="warning", help="how much to log (default: %(default)s)"
+    )
+    parser.add_argument("--version", action="version", version=f"tetrarium-mcp {__version__}")
+    return parser.parse_args(argv)
+
+
+def _keep_the_wire() -> tuple[int, int]:
+    """Private descriptors for the protocol; 0 now reads nothing and 1 writes to standard error."""
+    wire_in, wire_out = os.dup(0), os.dup(1)
+    if sys.platform == "win32":
+        import msvcrt
+
+        for descriptor in (wire_in, wire_out):
+            msvcrt.setmode(descriptor, os.O_BINARY)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return wire_in, wire_out
+
+
+def _log_to(file: Path | None, level: str) -> None:
+    """Log to the file or to standard error, in UTF-8 whatever the locale says."""
+    handler: logging.Handler
+    if file is None:
+        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+        handler = logging.StreamHandler(sys.stderr)
+    else:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handler = logging.FileHandler(file, encoding="utf-8", errors="backslashreplace")
+    logging.basicConfig(
+        level=level.upper(), handlers=[handler], format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
+    )
+    logging.captureWarnings(True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""The commands for scripts and terminals, on a real space."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tetrarium.cli import main
+
+TEXT = "The nightly export runs at 02:30 because the bank closes its gateway at three."
+CORRECTION = "The nightly export runs at 01:30 now, since the bank closes its gateway at two."
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> str:
+    return str(tmp_path / "space")
+
+
+def answer(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
+    """The JSON of a command that must succeed."""
+    assert main([*argv, "--json"]) == 0
+    parsed: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return parsed
+
+
+def run(
+    *argv: str, given: bytes = b"", environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """The command in a process of its own, with a bare environment."""
+    bare = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    script = "import sys; from tetrarium.cli import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", script, *argv],
+        input=given,
+        capture_output=True,
+        timeout=100,
+        env=bare | (environment or {}),
+    )
+
+
+def test_a_memory_is_stored_found_recalled_corrected_and_counted(
+    space: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = ("--data-dir", space)
+    old = answer(capsys, "store", TEXT, "--keywords", "export,bank", "--labels", "ops", "--labels", "nightly", *at)
+    assert (old["outcome"], old["keywords"]) == ("stored", ["export", "bank"])
+    assert [hit["id"] for hit in answer(capsys, "search", "export", "--labels", "ops,nightly", *at)["hits"]] == [
+        old["id"]
+    ]
+    new = answer(capsys, "store", CORRECTION, "--supersedes", old["id"], "--reason", "the bank changed its hours", *at)
+    assert new["superseded"] == [old["id"]]
+    recalled = answer(capsys, "recall", "when does the export run", "--budget", "500", *at)
+    assert [block["id"] for block in recalled["blocks"]] == [new["id"]]
+    assert answer(capsys, "stats", *at)["inhibited"] == 1
+
+
+def test_answers_are_readable_without_json(space: str, capsys: pytest.CaptureFixture[str]) -> None:
+    at = ("--data-dir", space)
+    assert main(["store", TEXT, *at]) == 0
+    assert capsys.readouterr().out.startswith("Stored memory ")
+    assert main(["search", "export", *at]) == 0
+    assert f"      {TEXT}" in capsys.readouterr().out
+    assert main(["recall", "export", *at]) == 0
+    assert "of 4000 tokens" in capsys.readouterr().out
+    assert main(["stats", *at]) == 0
+    assert "1 memories" in capsys.readouterr().out
+
+
+def test_text_comes_from_standard_input_when_it_is_missing_or_a_dash(space: str) -> None:
+    for argv, text in ((["store"], TEXT), (["store", "-"], CORRECTION)):
+        stored = run(*argv, "--json", "--data-dir", space, given=("\ufeff" + text + "\n").encode())
+        assert json.loads(stored.stdout)["outcome"] == "stored"
+    found = run("search", "-", "--json", "--data-dir", space, given=b"nightly export")
+    assert {hit["content"] for hit in json.loads(found.stdout)["hits"]} == {TEXT, CORRECTION}
+
+
+def test_several_memories_come_as_json_lines(space: str) -> None:
+    lines = [
+        {"content": "The first lamp stands at the harbor gate.", "category": "fact"},
+        {"content": "The second lamp stands on the mole, red, and blinks twice.", "labels": ["light"]},
+        {"content": "ok thanks!"},
+    ]
+    given = "\n\n".join(json.dumps(line) for line in lines).encode()
+    done = run("store", "--jsonl", "--json", "--project", "lamps", "--data-dir", space, given=given)
+    assert [json.loads(line)["outcome"] for line in done.stdout.splitlines()] == ["stored", "stored", "noise"]
+    assert done.returncode == 1
+    assert json.loads(run("search", "lamp", "--project", "lamps", "--json", "--data-dir", space).stdout)["total"] == 2
+
+
+def test_a_bad_json_line_is_named_and_the_lines_before_it_stay(space: str) -> None:
+    done = run(
+        "store", "--jsonl", "--data-dir", space, given=json.dumps({"content": TEXT}).encode() + b'\n{"content": 5'
+    )
+    assert done.returncode == 2
+    assert b"Line 2" in done.stderr
+    unknown = run("store", "--jsonl", "--data-dir", space, given=b'{"contents": "x"}')
+    assert unknown.returncode == 2
+    assert b"Line 1" in unknown.stderr
+    assert b"content" in unknown.stderr
+    assert json.loads(run("stats", "--json", "--data-dir", space).stdout)["memories"] == 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "words"),
+    [
+        ([], 2, "COMMAND"),
+        (["remember"], 2, "invalid choice"),
+        (["search", "x", "--limit", "500"], 2, "'limit'"),
+        (["search", "x", "--since", "lately"], 2, "'since'"),
+        (["store", TEXT, "--category", "idea"], 2, "one of decision"),
+        (["store", TEXT, "--supersedes", "01ARZ3NDEKTSV4RRFFQ69G5FAV"], 1, "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+    ],
+)
+def test_what_cannot_be_done_is_said_on_standard_error(
+    space: str, capsys: pytest.CaptureFixture[str], argv: list[str], code: int, words: str
+) -> None:
+    at = ["--data-dir", space] if argv and argv[0] in ("search", "store") else []
+    assert main([*argv, *at]) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert words in said.err
+    assert "Traceback" not in said.err
+
+
+def test_noise_gives_exit_code_1_and_the_reason(space: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["store", "ok thanks!", "--data-dir", space]) == 1
+    assert "noise" in capsys.readouterr().out
+
+
+def test_an_empty_space_answers_every_reading_command(space: str, capsys: pytest.CaptureFixture[str]) -> None:
+    at = ("--data-dir", space)
+    assert answer(capsys, "search", "anything", *at)["hits"] == []
+    assert answer(capsys, "recall", "anything", *at)["blocks"] == []
+    assert answer(capsys, "stats", *at)["memories"] == 0
+
+
+def test_output_is_utf_8_whatever_the_locale_says(space: str) -> None:
+    plain = {"LC_ALL": "C", "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
+    content = "导出任务在凌晨一点半运行，因为银行两点关闭网关 🏦。"
+    assert run("store", "--data-dir", space, given=content.encode(), environment=plain).returncode == 0
+    found = run("search", "银行网关", "--data-dir", space, environment=plain)
+    assert content in found.stdout.decode("utf-8")
+
+
+def test_input_that_is_not_utf_8_is_refused(space: str) -> None:
+    refused = run("store", "--data-dir", space, given="Größe".encode("latin-1"))
+    assert refused.returncode == 2
+    assert b"not UTF-8" in refused.stderr
+
+
+def test_a_reader_that_leaves_early_is_no_error(space: str) -> None:
+    lines = "\n".join(
+        json.dumps({"content": f"Lamp number {n} of the harbor shines for {n * 3} minutes each night."})
+        for n in range(30)
+    )
+    assert run("store", "--jsonl", "--data-dir", space, given=lines.encode()).returncode == 0
+    script = "import sys; from tetrarium.cli import main; sys.exit(main())"
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    command = subprocess.Popen(
+        [sys.executable, "-c", script, "search", "lamp", "--limit", "30", "--data-dir", space],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+    assert command.stdout
+    assert command.stderr
+    command.stdout.close()
+    errors = command.stderr.read()
+    command.stderr.close()
+    assert (command.wait(timeout=100), errors) == (0, b"")
+
+
+def test_the_demo_fills_a_space_once_and_answers_three_questions(
+    space: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = answer(capsys, "demo", "--data-dir", space)
+    assert first["stored"] > 100
+    assert len(first["recalls"]) == 3
+    assert all(0 < recall["token_usage"] <= recall["budget"] for recall in first["recalls"])
+    assert main(["demo", "--data-dir", space]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Sample space: ")
+    assert "stored just now" not in shown
+    assert shown.count("\n? ") == 3
+
+
+def test_a_missing_text_on_a_terminal_is_a_mistake(
+    space: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdin", terminal)
+    assert main(["store", "--data-dir", space]) == 2
+    assert "content is missing" in capsys.readouterr().err
