@@ -1,0 +1,104 @@
+"""Make the pictures of the documentation from the real window on the sample space.
+
+    python docs/make_pictures.py [folder for the sample space]
+
+Needs a display with OpenGL (Xvfb will do). Writes docs/pictures/*.png.
+"""
+
+# ruff: noqa: E402  # the OpenGL platform is set before anything of Qt is imported
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tetrarium_gui.app import SAMPLES, display_problem, set_opengl_platform
+
+set_opengl_platform()
+
+from PySide6.QtCore import QElapsedTimer, QEventLoop, QSettings
+from PySide6.QtGui import QSurfaceFormat
+from PySide6.QtWidgets import QApplication
+
+from tetrarium_gui.bridge import Bridge
+from tetrarium_gui.main_window import MainWindow
+from tetrarium_gui.space.tetrahedra import surface_format
+
+PICTURES = Path(__file__).resolve().parent / "pictures"
+SIZE = (1440, 900)
+PATIENCE = 180_000
+"""Milliseconds that one step waits at most."""
+QUESTION = "what happens when the payment provider does not answer?"
+
+
+def main() -> int:
+    if problem := display_problem():
+        print(problem, file=sys.stderr)
+        return 3
+    QSurfaceFormat.setDefaultFormat(surface_format(samples=SAMPLES))
+    application = QApplication(sys.argv[:1])
+    application.setStyle("Fusion")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(scratch) / "sample"
+        settings = QSettings(str(Path(scratch) / "window.ini"), QSettings.Format.IniFormat)
+        bridge = Bridge(folder, sample=True)
+        window = MainWindow(bridge, settings)
+        window.resize(*SIZE)
+        window.commands["reduced_motion"].setChecked(True)
+        window.commands["theme_dark"].trigger()
+        window.show()
+        done: list[object] = []
+        bridge.stats_ready.connect(done.append)
+        bridge.start()
+        wait(lambda: bool(done))
+        tell(window)
+        window.close()
+        bridge.close()
+    return 0
+
+
+def tell(window: MainWindow) -> None:
+    """The scenes, in the order in which a newcomer meets them."""
+    save(window, "space")
+    window.commands["search"].trigger()
+    window.search.box.setText("offline kiosk sync")
+    wait(lambda: window.search.hits.rowCount() > 0)
+    window.search.step(1)
+    wait(lambda: window.inspector.memory is not None)
+    window.commands["fit_selection"].trigger()
+    save(window, "search")
+    window.commands["clear"].trigger()
+    save(window, "cluster")
+    window.state.select("")
+    window.commands["fit_all"].trigger()
+    window.commands["recall"].trigger()
+    window.search.box.setText(QUESTION)
+    window.search.box.returnPressed.emit()
+    wait(lambda: window.voids.trace is not None)
+    save(window, "recall")
+    window.commands["theme_light"].trigger()
+    save(window, "light")
+
+
+def wait(true: Callable[[], bool]) -> None:
+    clock = QElapsedTimer()
+    clock.start()
+    while not true():
+        if clock.elapsed() > PATIENCE:
+            raise TimeoutError("the window did not get there in time")
+        QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
+
+
+def save(window: MainWindow, name: str) -> None:
+    wait(lambda: window.space.is_still)
+    window.repaint()
+    QApplication.processEvents()
+    PICTURES.mkdir(exist_ok=True)
+    window.grab().save(str(PICTURES / f"{name}.png"))
+    print(os.path.relpath(PICTURES / f"{name}.png"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

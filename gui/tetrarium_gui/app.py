@@ -1,0 +1,85 @@
+"""Start-up and wiring: the only place where window, bridge and engine are put together.
+
+Order matters: the display is looked for before Qt (its X platform ends the process when there is none),
+PyOpenGL's platform is set before its first import, and the engine is imported here, on the main thread,
+before its own thread starts.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+
+import platformdirs
+
+NO_DISPLAY = 3
+"""Exit code when there is nowhere to open a window."""
+SAMPLES = 4
+"""Samples a pixel for smooth silhouettes."""
+
+log = logging.getLogger(__name__)
+
+
+def display_problem() -> str:
+    """Why no window can be opened, "" when one can. Looks at the environment only, never at Qt."""
+    if not sys.platform.startswith(("linux", "freebsd")):
+        return ""
+    chosen = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0].split(";")[0]
+    if chosen not in ("", "xcb", "wayland"):
+        return ""
+    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        return ""
+    return (
+        "Tetrarium's window needs a display, and neither DISPLAY nor WAYLAND_DISPLAY is set. Nothing was changed. "
+        "Without a window use: tetrarium store | search | recall | stats, or the endpoint tetrarium-mcp."
+    )
+
+
+def set_opengl_platform() -> None:
+    """Tell PyOpenGL which door to the driver Qt uses. With both X and Wayland about, it would guess wrongly
+    (every call then fails with "no valid context"), so both are set to the same one."""
+    if not sys.platform.startswith(("linux", "freebsd")):
+        return
+    wanted = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0].split(";")[0]
+    on_x = wanted == "xcb" or (wanted in ("", "offscreen") and bool(os.environ.get("DISPLAY")))
+    if on_x and not wanted:
+        os.environ["QT_QPA_PLATFORM"] = "xcb"
+    os.environ.setdefault("PYOPENGL_PLATFORM", "glx" if on_x else "egl")
+
+
+def run(data_dir: Path | None = None, *, sample: bool = False) -> int:
+    """Open the window on a space and stay until it is closed; the exit code of the process."""
+    if problem := display_problem():
+        log.error("%s", problem)
+        return NO_DISPLAY
+    set_opengl_platform()
+    from PySide6.QtCore import QSettings, QTimer  # after the platform is known, and not for the command line
+    from PySide6.QtGui import QSurfaceFormat
+    from PySide6.QtWidgets import QApplication
+
+    from tetrarium.paths import default_data_dir
+    from tetrarium_gui.bridge import Bridge
+    from tetrarium_gui.main_window import MainWindow
+    from tetrarium_gui.space.tetrahedra import surface_format
+
+    QSurfaceFormat.setDefaultFormat(surface_format(samples=SAMPLES))
+    application = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(application, QApplication)
+    application.setApplicationName("Tetrarium")
+    application.setStyle("Fusion")
+    path = data_dir or (default_data_dir().with_name("sample") if sample else default_data_dir())
+    config = Path(platformdirs.user_config_dir("Tetrarium", appauthor=False)) / "window.ini"
+    bridge = Bridge(path, sample=sample)
+    window = MainWindow(bridge, QSettings(str(config), QSettings.Format.IniFormat))
+    # Python hears a signal when Qt next calls it: within one look of the engine for what others stored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: QTimer.singleShot(0, window.close))  # also heard before the loop runs
+    window.show()
+    bridge.start()
+    code = application.exec()
+    if not bridge.close():
+        log.warning("The engine did not end in time; what was stored is safe.")
+    return code

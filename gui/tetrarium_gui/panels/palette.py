@@ -1,0 +1,99 @@
+"""Ctrl+K: every command by its words, found as one types, run by Enter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from tetrarium_gui.style import GRID, RADIUS, Theme
+
+WORDS = {"hint": "Find a command …"}
+WIDTH, ROWS, ROW_HEIGHT = 460, 9, 28
+ACTION_ROLE = Qt.ItemDataRole.UserRole
+
+
+class CommandPalette(QFrame):
+    """A box over its parent; closes on Escape, on leaving, and when a command ran."""
+
+    def __init__(self, actions: Sequence[QAction], theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("palette")
+        self._actions, self._above = tuple(actions), parent
+        self.box, self.list = QLineEdit(), QListWidget()
+        self.box.setPlaceholderText(WORDS["hint"])
+        self.box.setAccessibleName("Find a command")
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(GRID, GRID, GRID, GRID)
+        column.addWidget(self.box)
+        column.addWidget(self.list)
+        self.box.installEventFilter(self)
+        self.box.textChanged.connect(self._fill)
+        self.box.returnPressed.connect(self._run)
+        self.list.itemClicked.connect(lambda _: self._run())
+        self.set_theme(theme)
+        self.hide()
+
+    def set_theme(self, theme: Theme) -> None:
+        self.setStyleSheet(
+            f"QFrame#palette {{ background: {theme.raised}; border: 1px solid {theme.line}; border-radius: {RADIUS}px; }}"
+            f"QListWidget {{ background: {theme.raised}; }}"
+            f"QListWidget::item {{ padding: 5px {GRID}px; }}"
+            f"QListWidget::item:selected {{ background: {theme.accent}; color: {theme.on_accent}; border-radius: 4px; }}"
+        )
+
+    def open(self) -> None:
+        """Show all commands and take the keyboard."""
+        self.setFixedSize(WIDTH, ROWS * ROW_HEIGHT + 7 * GRID)
+        self.move((self._above.width() - WIDTH) // 2, 6 * GRID)
+        self.box.clear()
+        self._fill("")
+        self.show()
+        self.raise_()
+        self.box.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def shown(self) -> tuple[str, ...]:
+        """The words of the commands that match."""
+        return tuple(self.list.item(row).text() for row in range(self.list.count()))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FocusOut:
+            self.hide()
+        elif event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            if event.key() == Qt.Key.Key_Escape:  # closes this box and nothing else
+                event.accept()
+                return True
+        elif event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            if event.key() == Qt.Key.Key_Escape:
+                self.hide()
+                return True
+            if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+                step = 1 if event.key() == Qt.Key.Key_Down else -1
+                self.list.setCurrentRow((self.list.currentRow() + step) % max(1, self.list.count()))
+                return True
+        return super().eventFilter(watched, event)
+
+    def _fill(self, text: str) -> None:
+        """Commands that hold every word typed, in any order."""
+        words = text.casefold().split()
+        self.list.clear()
+        for action in self._actions:
+            name = action.text().replace("&", "")
+            if all(word in f"{name} {action.statusTip()}".casefold() for word in words):
+                keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+                item = QListWidgetItem(f"{name}    {keys}".rstrip())
+                item.setData(ACTION_ROLE, action)
+                item.setToolTip(action.statusTip())
+                self.list.addItem(item)
+        self.list.setCurrentRow(0)
+
+    def _run(self) -> None:
+        item = self.list.currentItem()
+        self.hide()
+        if item is not None:
+            action: QAction = item.data(ACTION_ROLE)
+            action.trigger()

@@ -1,0 +1,68 @@
+"""The line at the foot: size and health of the space, the model, the last recall."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from tetrarium.model import SpaceStats
+from tetrarium_gui.panels.parts import PlainLabel
+from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
+
+WORDS = {
+    "memories": "{} memories",
+    "clusters": "{} clusters",
+    "inhibited": "{} inhibited",
+    "index": "index: {}",
+    "model": "model: {}",
+    "recall": "last recall {:.0f} ms",
+    "search": "last search {:.0f} ms",
+    "opening": "opening …",
+    "closed": "no space is open",
+}
+
+
+class StatusLine(QWidget):
+    """Plain words, separated by dots; tooltips carry the notes."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(GRID, 2, GRID, 2)
+        row.setSpacing(2 * GRID)
+        self._labels: dict[str, PlainLabel] = {}
+        for name in ("memories", "clusters", "inhibited", "index", "model"):
+            self._labels[name] = PlainLabel(size=SIZE_SMALL)
+            row.addWidget(self._labels[name])
+        row.addStretch()
+        self._labels["last"] = PlainLabel(size=SIZE_SMALL)
+        row.addWidget(self._labels["last"])
+        self._labels["memories"].setText(WORDS["opening"])
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        for label in self._labels.values():
+            label.setStyleSheet(f"color: {theme.muted};")
+
+    def show_stats(self, stats: SpaceStats) -> None:
+        number = QLocale().toString
+        for name, value in (
+            ("memories", number(stats.memories)),
+            ("clusters", number(stats.clusters)),
+            ("inhibited", number(stats.inhibited)),
+            ("index", stats.index),
+            ("model", stats.model),
+        ):
+            self._labels[name].setText(WORDS[name].format(visible(value)))
+        for name, note in (("index", stats.index_note), ("model", stats.model_note), ("memories", stats.space)):
+            self._labels[name].setToolTip(visible(note).replace("<", "‹"))
+
+    def show_closed(self) -> None:
+        self._labels["memories"].setText(WORDS["closed"])
+
+    def show_time(self, kind: str, milliseconds: float) -> None:
+        """`kind`: recall or search."""
+        self._labels["last"].setText(WORDS[kind].format(milliseconds))
+
+    def text(self) -> str:
+        return " · ".join(label.text() for label in self._labels.values() if label.text())

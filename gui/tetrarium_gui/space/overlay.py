@@ -1,0 +1,282 @@
+"""What is written over the space: cluster names that never overlap, the hover card, legend, scale.
+
+A transparent widget painted by QPainter, because text inside the OpenGL frame is at the driver's mercy.
+All text is drawn as plain text, cut to a length first: it comes from memories and is not to be trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from tetrarium.model import CATEGORIES
+from tetrarium_gui.space.camera import Camera
+from tetrarium_gui.space.scene import Scene
+from tetrarium_gui.state import ColorBy
+from tetrarium_gui.style import (
+    GRID,
+    RADIUS,
+    SIZE_HEADING,
+    SIZE_SMALL,
+    SIZE_TEXT,
+    SIZE_TITLE,
+    Theme,
+    category_color,
+    text_font,
+    visible,
+    wrap,
+)
+
+WORDS = {
+    "empty": "Nothing here yet",
+    "empty_advice": "What your agents store grows here, one tetrahedron a memory.",
+    "loading": "Opening the space …",
+    "unavailable": "No space is open",
+    "live": "live",
+    "void": "void: off topic for this recall",
+    "inhibited": "inhibited: superseded",
+    "software": "software rendering",
+    "flat": "flat view: no OpenGL here",
+    "edge": "1 edge",
+}
+LEAST_LABEL_PIXELS = 26.0
+"""A cluster's name appears once the cluster is this wide on screen."""
+FULL_LABEL_PIXELS = 70.0
+MOST_LABELS = 40
+LONGEST_LABEL = 48
+CARD_WIDTH = 320
+CARD_LINES = 4
+
+
+Box = tuple[float, float, float, float]
+"""Left, top, width, height in pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A name on screen: box in pixels, opacity 0 … 1."""
+
+    text: str
+    box: Box
+    opacity: float
+    cluster: int
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What the pointer is over: first words, and one line about it."""
+
+    excerpt: str
+    line: str
+    color: str
+    x: float
+    y: float
+
+
+def place_labels(
+    scene: Scene,
+    camera: Camera,
+    measure: QFontMetricsF,
+    *,
+    lit_clusters: frozenset[int] | None = None,
+    taken: Sequence[Box] = (),
+) -> list[Label]:
+    """Names of the clusters, greedy by importance (lit first, then the greater on screen), none over another
+    and none over the `taken` boxes (pixels: left, top, width, height)."""
+    if not scene.clusters:
+        return []
+    seen = camera.project(scene.cluster_centres)
+    depth = np.maximum(seen[:, 2], 1e-3)
+    pixels = 2 * scene.cluster_radii / (camera.pixel_size(1.0) * depth)
+    sizes = np.array([c.size for c in scene.clusters])
+    shown = (seen[:, 2] > 0.5) & (pixels >= LEAST_LABEL_PIXELS) & (sizes > 1)
+    lit = np.array([lit_clusters is None or at in lit_clusters for at in range(len(scene.clusters))])
+    order = np.lexsort((-pixels, ~lit))
+    labels: list[Label] = []
+    for at in order:
+        if len(labels) == MOST_LABELS:
+            break
+        cluster = scene.clusters[at]
+        if not shown[at] or not cluster.name:
+            continue
+        text = visible(cluster.name)[:LONGEST_LABEL]
+        width, height = measure.horizontalAdvance(text) + 8, measure.height() + 2
+        x = seen[at, 0] - width / 2
+        y = seen[at, 1] + min(pixels[at] / 2, camera.height * 0.36) * 0.9 + 3
+        box = (float(x), float(y), width, height)
+        inside = x >= 0 and x + width <= camera.width and y >= 0 and y + height <= camera.height
+        if not inside or any(_overlap(box, other) for other in (*taken, *(label.box for label in labels))):
+            continue
+        share = (float(pixels[at]) - LEAST_LABEL_PIXELS) / (FULL_LABEL_PIXELS - LEAST_LABEL_PIXELS)
+        opacity = min(1.0, 0.45 + 0.55 * share) * (1.0 if lit[at] else 0.30)
+        labels.append(Label(text=text, box=box, opacity=opacity, cluster=int(at)))
+    return labels
+
+
+class Overlay(QWidget):
+    """Sits over the canvas, lets the pointer through, and paints the words."""
+
+    def __init__(self, camera: Camera, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
+        self.camera, self.theme = camera, theme
+        self.scene: Scene | None = None
+        self.lit_clusters: frozenset[int] | None = None
+        self.card: Card | None = None
+        self.color_by = ColorBy.CLUSTER
+        self.recalling = False
+        self.caption = ""
+        self.unavailable = False
+        self.badge = ""
+        self.labels: list[Label] = []
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.scene is None or not len(self.scene):
+            self._paint_empty(painter)
+        else:
+            self._paint_labels(painter, self.scene)
+            self._paint_legend(painter)
+            self._paint_scale(painter)
+        self._paint_caption(painter)
+        if self.card is not None:
+            self._paint_card(painter, self.card)
+        painter.end()
+
+    def _paint_empty(self, painter: QPainter) -> None:
+        middle = QRectF(0, self.height() / 2 - 40, self.width(), 32)
+        painter.setPen(QColor(self.theme.text))
+        painter.setFont(text_font(SIZE_TITLE, bold=True))
+        word = "unavailable" if self.unavailable else "loading" if self.scene is None else "empty"
+        painter.drawText(middle, Qt.AlignmentFlag.AlignCenter, WORDS[word])
+        if self.scene is not None:
+            painter.setPen(QColor(self.theme.muted))
+            painter.setFont(text_font(SIZE_TEXT))
+            painter.drawText(middle.translated(0, 34), Qt.AlignmentFlag.AlignCenter, WORDS["empty_advice"])
+
+    def _paint_labels(self, painter: QPainter, scene: Scene) -> None:
+        font = text_font(SIZE_TEXT, bold=True)
+        metrics = QFontMetricsF(font)
+        self.labels = place_labels(scene, self.camera, metrics, lit_clusters=self.lit_clusters, taken=self._corners())
+        halo, ink = QColor(self.theme.canvas_top), QColor(self.theme.text)
+        for label in self.labels:
+            path = QPainterPath()
+            path.addText(QPointF(label.box[0] + 4, label.box[1] + metrics.ascent() + 1), font, label.text)
+            painter.setOpacity(label.opacity)
+            painter.strokePath(
+                path, QPen(halo, 3.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
+            )
+            painter.fillPath(path, ink)
+        painter.setOpacity(1.0)
+
+    def _legend(self) -> list[tuple[str, str, bool]]:
+        """(colour, word, hatched) of every row."""
+        rows: list[tuple[str, str, bool]] = []
+        if self.color_by is ColorBy.CATEGORY:
+            rows += [(category_color(self.theme, category), category.value, False) for category in CATEGORIES]
+        if self.recalling:
+            rows.append((self.theme.muted, WORDS["void"], False))
+        if self.scene is not None and self.scene.inhibited.any():
+            rows.append((self.theme.inhibited, WORDS["inhibited"], True))
+        return rows
+
+    def _corners(self) -> list[Box]:
+        """Where legend, scale, caption and badge stand."""
+        rows = len(self._legend())
+        return [
+            (0.0, self.height() - 2.0 * GRID - 18 * rows, 260.0, 18.0 * rows + 2 * GRID),
+            (self.width() - 120.0, self.height() - 48.0, 120.0, 48.0),
+            (0.0, 0.0, float(self.width()), 5.0 * GRID if self.caption or self.badge else 0.0),
+        ]
+
+    def _paint_legend(self, painter: QPainter) -> None:
+        rows = self._legend()
+        painter.setFont(text_font(SIZE_SMALL))
+        y = self.height() - 2 * GRID - 18 * len(rows)
+        for color, word, hatched in rows:
+            swatch = QRectF(2 * GRID, y + 4, 10, 10)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(color))
+            painter.drawPolygon([swatch.bottomLeft(), QPointF(swatch.center().x(), swatch.top()), swatch.bottomRight()])
+            if hatched:
+                painter.setPen(QPen(QColor(self.theme.canvas_top), 1.2))
+                for step in (4.0, 7.5):
+                    painter.drawLine(
+                        QPointF(swatch.left() + step - 1.5, swatch.bottom()),
+                        QPointF(swatch.left() + step + 1.5, swatch.bottom() - 5),
+                    )
+            painter.setPen(QColor(self.theme.muted))
+            painter.drawText(QRectF(2 * GRID + 18, y, 240, 18), Qt.AlignmentFlag.AlignVCenter, word)
+            y += 18
+
+    def _paint_scale(self, painter: QPainter) -> None:
+        """One edge at the centre of interest, so that near and far are known."""
+        length = 1.0 / self.camera.pixel_size()
+        right, base = self.width() - 2.0 * GRID, self.height() - 2.0 * GRID
+        painter.setPen(QPen(QColor(self.theme.muted), 1.0))
+        if length >= 6:
+            length = min(length, self.width() / 3)
+            painter.drawLine(QPointF(right - length, base), QPointF(right, base))
+            for end in (right - length, right):
+                painter.drawLine(QPointF(end, base - 3), QPointF(end, base + 3))
+            painter.setFont(text_font(SIZE_SMALL))
+            painter.drawText(QRectF(right - 200, base - 22, 200, 16), Qt.AlignmentFlag.AlignRight, WORDS["edge"])
+        if self.badge:
+            painter.setFont(text_font(SIZE_SMALL))
+            painter.drawText(
+                QRectF(right - 300, 2 * GRID, 300, 16), Qt.AlignmentFlag.AlignRight, WORDS.get(self.badge, self.badge)
+            )
+
+    def _paint_caption(self, painter: QPainter) -> None:
+        """What is lit and why, top left."""
+        if not self.caption:
+            return
+        painter.setFont(text_font(SIZE_HEADING, bold=True))
+        painter.setPen(QColor(self.theme.text))
+        width = self.width() - 24.0 * GRID
+        text = painter.fontMetrics().elidedText(self.caption, Qt.TextElideMode.ElideRight, int(width))
+        painter.drawText(QRectF(2 * GRID, 2 * GRID - 4, width, 24), Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _paint_card(self, painter: QPainter, card: Card) -> None:
+        font, small = text_font(SIZE_TEXT), text_font(SIZE_SMALL)
+        metrics = QFontMetricsF(font)
+        lines = wrap(visible(card.excerpt), metrics, CARD_WIDTH - 3 * GRID, CARD_LINES)
+        height = 2 * GRID + len(lines) * metrics.lineSpacing() + 20
+        x = card.x + 16 if card.x + 16 + CARD_WIDTH < self.width() else card.x - 16 - CARD_WIDTH
+        y = min(max(GRID, card.y + 12), self.height() - height - GRID)
+        box = QRectF(max(GRID, x), y, CARD_WIDTH, height)
+        painter.setPen(QPen(QColor(self.theme.line), 1))
+        background = QColor(self.theme.raised)
+        background.setAlpha(250)
+        painter.setBrush(background)
+        painter.drawRoundedRect(box, RADIUS, RADIUS)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(card.color))
+        painter.drawRoundedRect(QRectF(box.left() + 1, box.top() + 6, 3, box.height() - 12), 1.5, 1.5)
+        painter.setPen(QColor(self.theme.text))
+        painter.setFont(font)
+        baseline = box.top() + GRID + metrics.ascent()
+        for line in lines:
+            painter.drawText(QPointF(box.left() + 1.75 * GRID, baseline), line)
+            baseline += metrics.lineSpacing()
+        painter.setFont(small)
+        painter.setPen(QColor(self.theme.muted))
+        shown = painter.fontMetrics().elidedText(card.line, Qt.TextElideMode.ElideRight, CARD_WIDTH - 3 * GRID)
+        painter.drawText(QPointF(box.left() + 1.75 * GRID, baseline + 4), shown)
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    gap = 4.0
+    return (
+        one[0] < other[0] + other[2] + gap
+        and other[0] < one[0] + one[2] + gap
+        and one[1] < other[1] + other[3] + gap
+        and other[1] < one[1] + one[3] + gap
+    )

@@ -1,0 +1,151 @@
+"""The shaders of the space, GLSL 330 (what macOS still offers), our own.
+
+`TETRAHEDRON`: 12 corners a memory; the lattice gives place and orientation from three integers. Edges come
+from barycentric coordinates, so that they cost nothing and stay one pixel wide.
+`BACKDROP`: the vertical gradient, one triangle. `DOT`: shared vertices, and the halo round the selection.
+"""
+
+from __future__ import annotations
+
+_BACKGROUND = """
+uniform vec3 canvas_top; uniform vec3 canvas_bottom; uniform float device_height;
+vec3 background() { return mix(canvas_bottom, canvas_top, clamp(gl_FragCoord.y / device_height, 0.0, 1.0)); }
+"""
+
+BACKDROP_VERTEX = """#version 330 core
+void main() {
+    vec2 corner = vec2((gl_VertexID << 1) & 2, gl_VertexID & 2);
+    gl_Position = vec4(corner * 2.0 - 1.0, 1.0, 1.0);
+}
+"""
+
+BACKDROP_FRAGMENT = (
+    """#version 330 core
+out vec4 color;
+"""
+    + _BACKGROUND
+    + """
+float noise(vec2 p) { return fract(52.98 * fract(dot(p, vec2(0.0671, 0.00584)))); }  // breaks up the bands
+void main() { color = vec4(background() + (noise(gl_FragCoord.xy) - 0.5) / 255.0, 1.0); }
+"""
+)
+
+TETRAHEDRON_VERTEX = """#version 330 core
+layout(location = 0) in vec3 even_corner;
+layout(location = 1) in vec3 odd_corner;
+layout(location = 2) in vec3 even_normal;
+layout(location = 3) in vec3 barycentric;
+layout(location = 4) in ivec3 voxel;
+layout(location = 5) in float born;
+layout(location = 6) in uvec4 look;
+uniform mat4 view; uniform mat4 projection;
+uniform float now; uniform float grow_time;
+const float WORLD = 0.70710678;
+const vec3 ANCHORS[4] = vec3[4](vec3(0, 0, 0), vec3(1, 1, 0), vec3(1, 0, 1), vec3(0, 1, 1));
+out vec3 edge; out vec3 eye_normal; out vec3 eye_position;
+flat out uvec4 mark;
+void main() {
+    bool odd = ((voxel.x + voxel.y + voxel.z) & 1) != 0;
+    vec3 anchor = ANCHORS[look.z >> 6u];
+    vec3 corner = odd ? odd_corner : even_corner;
+    anchor = odd ? 1.0 - anchor : anchor;
+    float grown = clamp((now - born) / grow_time, 0.0, 1.0);
+    grown = 1.0 - pow(1.0 - grown, 3.0);
+    vec4 position = view * vec4((vec3(voxel) + mix(anchor, corner, grown)) * WORLD, 1.0);
+    gl_Position = projection * position;
+    edge = barycentric;
+    eye_normal = mat3(view) * (odd ? -even_normal : even_normal);
+    eye_position = position.xyz;
+    mark = look;
+}
+"""
+
+TETRAHEDRON_FRAGMENT = (
+    """#version 330 core
+in vec3 edge; in vec3 eye_normal; in vec3 eye_position;
+flat in uvec4 mark;
+uniform vec3 palette[33]; uniform vec3 inhibited_color; uniform vec3 selection_color;
+uniform float dimming; uniform float dim_share; uniform float reveal;
+uniform float fog_start; uniform float fog_end; uniform float pixel_ratio; uniform float light_theme;
+out vec4 color;
+"""
+    + _BACKGROUND
+    + """
+void main() {
+    vec3 base = palette[min(mark.x, 32u)];
+    uint state = mark.y;
+    bool lit = (mark.z & 1u) != 0u && float(mark.w) / 255.0 <= reveal;
+    bool selected = (mark.z & 2u) != 0u;
+    bool hovered = (mark.z & 4u) != 0u;
+
+    vec3 width = fwidth(edge);
+    float coarse = max(max(width.x, width.y), width.z);
+    float detail = 1.0 - smoothstep(0.10, 0.34, coarse);          // edges and hatch fade before they swamp the face
+
+    if (state == 1u) {                                             // void: 15 % of the saturation, 55 % lightness
+        float low = min(base.r, min(base.g, base.b)), high = max(base.r, max(base.g, base.b));
+        base = 0.55 + 0.135 * ((base - low) / max(high - low, 1e-3) - 0.5);
+        base *= light_theme > 0.5 ? 1.25 : 0.85;
+    }
+    if (state == 2u) {                                             // inhibited: red, hatched, readable without colour
+        float stripe = fract((edge.x - edge.y) * 3.5 + 0.25);
+        float soft = fwidth((edge.x - edge.y) * 3.5) + 1e-4;
+        float dark = smoothstep(0.5 - soft, 0.5 + soft, stripe) * (1.0 - smoothstep(1.0 - soft, 1.0, stripe));
+        base = mix(inhibited_color * 0.80, mix(inhibited_color * 1.15, inhibited_color * 0.28, dark), detail);
+    }
+
+    vec3 normal = normalize(eye_normal);
+    float key = max(dot(normal, normalize(vec3(-0.45, 0.70, 0.56))), 0.0);
+    float fill = max(dot(normal, normalize(vec3(0.75, -0.15, 0.64))), 0.0);
+    float rim = pow(1.0 - abs(dot(normal, normalize(-eye_position))), 3.0);
+    float ambient = light_theme > 0.5 ? 0.60 : 0.40;
+    float shade = ambient + 0.52 * key + 0.24 * fill;
+    vec3 face = base * shade + rim * 0.10 * mix(base, vec3(1.0), 0.35);
+
+    float heart = min(min(edge.x, edge.y), edge.z) * 3.0;          // 0 on an edge, 1 in the middle of the face
+    face *= mix(1.06, 0.90, heart * detail);
+    vec3 inside = smoothstep(width * 0.35, width * (selected ? 2.6 : 1.5) * pixel_ratio, edge);
+    float line = 1.0 - min(min(inside.x, inside.y), inside.z);
+    vec3 edge_color = mix(face, light_theme > 0.5 ? vec3(1.0) : mix(base, vec3(1.0), 0.45), 0.55);
+    if (hovered) { face = mix(face, vec3(1.0), 0.16); edge_color = mix(selection_color, base, 0.15); detail = 1.0; }
+    if (selected) { face = mix(face, vec3(1.0), 0.24); edge_color = selection_color; detail = 1.0; }
+    vec3 shown = mix(face, edge_color, line * detail);
+
+    vec3 behind = background();
+    if (dimming > 0.0 && !lit && !selected && !hovered && state != 1u)
+        shown = mix(shown, mix(behind, shown, dim_share), dimming);
+    else if (dimming > 0.0 && lit)
+        shown = mix(shown, shown * 1.12, dimming);
+    float fog = smoothstep(fog_start, fog_end, -eye_position.z) * 0.72;
+    if (lit || selected) fog *= 0.35;
+    color = vec4(mix(shown, behind, fog), 1.0);
+}
+"""
+)
+
+DOT_VERTEX = """#version 330 core
+layout(location = 0) in vec3 position;
+uniform mat4 view; uniform mat4 projection;
+uniform float world_size; uniform float most_pixels; uniform float pixels_a_world_unit; uniform float towards_eye;
+out float eye_depth;
+void main() {
+    vec4 seen = view * vec4(position, 1.0);
+    seen.xyz *= 1.0 - towards_eye / max(length(seen.xyz), 1e-3);
+    gl_Position = projection * seen;
+    eye_depth = -seen.z;
+    gl_PointSize = clamp(world_size * pixels_a_world_unit / max(eye_depth, 1e-3), 1.0, most_pixels);
+}
+"""
+
+DOT_FRAGMENT = """#version 330 core
+in float eye_depth;
+uniform vec3 dot_color; uniform float strength; uniform float softness; uniform float fade_start; uniform float fade_end;
+out vec4 color;
+void main() {
+    float radius = length(gl_PointCoord * 2.0 - 1.0);
+    float alpha = mix(1.0 - smoothstep(0.75, 1.0, radius), pow(max(0.0, 1.0 - radius), 1.6), softness);
+    alpha *= strength * (1.0 - smoothstep(fade_start, fade_end, eye_depth));
+    if (alpha < 0.004) discard;
+    color = vec4(dot_color, alpha);
+}
+"""

@@ -1,0 +1,93 @@
+"""What the window knows between events: the last snapshot, the selection, what is lit.
+
+One object holds it and says when it changed; panels and space read it and never tell each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from PySide6.QtCore import QObject, Signal
+
+from tetrarium.model import Memory, RecallState, RecallTrace, SearchResult, SpaceSnapshot
+
+
+class ColorBy(StrEnum):
+    """What a tetrahedron's colour means."""
+
+    CLUSTER = "cluster"
+    CATEGORY = "category"
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """Memories that stand out while the rest dims.
+
+    lit: ids in order of score; void: ids that a recall carved away (shown desaturated, not dimmed).
+    """
+
+    title: str
+    lit: tuple[str, ...]
+    void: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A non-modal message; `advice` says what to do, `grave` that it stays until dismissed."""
+
+    message: str
+    advice: str = ""
+    grave: bool = False
+
+
+def highlight_of_search(result: SearchResult) -> Highlight:
+    return Highlight(title=result.query, lit=tuple(hit.id for hit in result.hits))
+
+
+def highlight_of_recall(trace: RecallTrace) -> Highlight:
+    """Lit: the answer in its order; void: every candidate that the recall left out."""
+    lit = tuple(hit.id for hit in trace.blocks)
+    void = frozenset(c.id for c in trace.candidates if c.state is RecallState.VOID)
+    return Highlight(title=trace.query, lit=lit, void=void)
+
+
+class WindowState(QObject):
+    """Holds the records that several views show; every setter signals only when something changed."""
+
+    snapshot_changed = Signal()
+    selection_changed = Signal(str)
+    highlight_changed = Signal()
+    color_by_changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.snapshot: SpaceSnapshot | None = None
+        self.selected = ""
+        self.highlight: Highlight | None = None
+        self.color_by = ColorBy.CLUSTER
+
+    def set_snapshot(self, snapshot: SpaceSnapshot) -> None:
+        self.snapshot = snapshot
+        self.snapshot_changed.emit()
+
+    def select(self, memory_id: str) -> None:
+        """Select one memory; "" selects nothing."""
+        if memory_id != self.selected:
+            self.selected = memory_id
+            self.selection_changed.emit(memory_id)
+
+    def set_highlight(self, highlight: Highlight | None) -> None:
+        if highlight != self.highlight:
+            self.highlight = highlight
+            self.highlight_changed.emit()
+
+    def set_color_by(self, color_by: ColorBy) -> None:
+        if color_by is not self.color_by:
+            self.color_by = color_by
+            self.color_by_changed.emit()
+
+
+def place_words(memory: Memory) -> str:
+    """Where a memory stands, for people: its voxel on the lattice."""
+    return "voxel {}, {}, {}".format(*memory.place)

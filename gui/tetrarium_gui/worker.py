@@ -1,0 +1,177 @@
+"""The engine's thread: an asyncio loop beside the window, and behind it the one lane of the space.
+
+The only module of the window that knows the service. The engine is imported here, at the top, because
+the program imports this module on the main thread before the thread starts: two threads that import the
+same large packages at once can wait for each other (seen in measurements).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QThread, Signal
+
+from tetrarium.events import Event, SpaceChanged
+from tetrarium.mcp.host import Host
+from tetrarium.service import EVERYWHERE, MemoryService, fill_sample
+
+log = logging.getLogger(__name__)
+
+LOOK_INTERVAL = 0.5
+"""Seconds between looks for what other processes stored in the same space."""
+GROWTH_INTERVAL = 0.3
+"""Seconds between pictures of a sample space while it is being filled."""
+DRAIN_TIME = 5.0
+"""Seconds that quitting waits for the job in hand."""
+
+__all__ = ["EVERYWHERE", "Answer", "EngineThread", "Failure", "Verb"]
+
+Verb = Callable[[MemoryService], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a verb returned, for the slot and ticket that asked."""
+
+    slot: str
+    ticket: int
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a verb raised."""
+
+    slot: str
+    ticket: int
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    slot: str
+    ticket: int
+    verb: Verb
+
+
+class _Growth:
+    """Shows a space that is being filled by one long job: a snapshot now and then, taken between two stores."""
+
+    def __init__(self, service: MemoryService, tell: Callable[[Answer], None]) -> None:
+        self._service, self._tell = service, tell
+        self._last = 0.0
+
+    def __call__(self, event: Event) -> None:
+        now = time.monotonic()
+        if isinstance(event, SpaceChanged) and now - self._last > GROWTH_INTERVAL:
+            self._last = now
+            self._tell(Answer("growth", 0, self._service.snapshot()))
+
+
+class EngineThread(QThread):
+    """Runs verbs on the space's lane, one at a time, in the order asked.
+
+    A slot holds one waiting job: a newer question takes the place of an older one that has not begun, so
+    typing never queues. All signals are emitted from the engine's side and cross queued.
+    """
+
+    answered = Signal(object)
+    failed = Signal(object)
+    happened = Signal(object)
+
+    def __init__(self, path: Path | None, *, sample: bool = False, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("engine")
+        self._path, self._sample = path, sample
+        self._waiting: dict[str, _Job] = {}
+        self._door = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._wake = asyncio.Event()
+        self._closing = False
+
+    def submit(self, slot: str, ticket: int, verb: Verb) -> None:
+        """Ask for `verb(service)`; the answer comes as a signal. From the window's thread; returns at once."""
+        with self._door:
+            self._waiting.pop(slot, None)
+            self._waiting[slot] = _Job(slot, ticket, verb)
+        self._ring()
+
+    def close(self) -> bool:
+        """Drop what waits, let the job in hand finish, close the space, join. False when the time ran out."""
+        with self._door:
+            self._closing = True
+            self._waiting.clear()
+        self._ring()
+        return self.wait(round(2000 * DRAIN_TIME))
+
+    def run(self) -> None:
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        host = Host(self._path)
+        with self._door:
+            self._loop = asyncio.get_running_loop()
+        try:
+            if await self._do(host, _Job("open", 0, self._open)):
+                while not self._closing:
+                    await self._next(host)
+        finally:
+            closed = await asyncio.to_thread(host.close, DRAIN_TIME)
+            if not closed:
+                log.warning("A job was still running when the window closed; what was stored is safe.")
+
+    async def _next(self, host: Host) -> None:
+        """One waiting job, or, when none comes for a while, a look at what others stored."""
+        with self._door:
+            job = self._waiting.pop(next(iter(self._waiting)), None) if self._waiting else None
+            if job is None:
+                self._wake.clear()
+        if job is not None:
+            await self._do(host, job)
+            return
+        try:
+            await asyncio.wait_for(self._wake.wait(), LOOK_INTERVAL)
+        except TimeoutError:
+            await self._do(host, _Job("catch_up", 0, lambda service: service.catch_up()))
+
+    async def _do(self, host: Host, job: _Job) -> bool:
+        try:
+            result = await host.call(job.verb)
+        except Exception as error:  # the worker loop is one of the two places that catch all (conventions 7)
+            log.info("%s failed", job.slot, exc_info=True)
+            if not self._closing:
+                self.failed.emit(Failure(job.slot, job.ticket, error))
+            return False
+        self._tell(Answer(job.slot, job.ticket, result))
+        return True
+
+    def _open(self, service: MemoryService) -> int:
+        """First job: listen to the space, and fill it with the sample where that was asked. Memories added."""
+        added = 0
+        if self._sample:
+            stop = service.events.subscribe(_Growth(service, self._tell))
+            added = fill_sample(service)
+            stop()
+        service.events.subscribe(self._tell_event)
+        return added
+
+    def _tell(self, answer: Answer) -> None:
+        """Nobody listens any more once the window closes; a job that still runs then goes on to its end."""
+        if not self._closing:
+            self.answered.emit(answer)
+
+    def _tell_event(self, event: Event) -> None:
+        if not self._closing:
+            self.happened.emit(event)
+
+    def _ring(self) -> None:
+        with self._door:
+            if self._loop is not None and not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._wake.set)
