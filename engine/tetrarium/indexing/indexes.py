@@ -41,8 +41,7 @@ class Indexes:
     ) -> None:
         """Take a whole store over. nums: (n,), matrix: (n, d) unit rows of the memories that have a vector."""
         self.table.load(rows)
-        lengths = sum(tokens.count(" ") + 1 for tokens in self.table.tokens if tokens)
-        self.keywords.load(frequencies, documents=len(self.table), total_length=lengths)
+        self.keywords.load(frequencies, documents=len(self.table), total_length=int(self.table.length.sum()))
         self.vectors.add_many(nums, matrix)
         self.moments.bulk([self._language(num) for num in nums], matrix)
         self.version = version
@@ -60,8 +59,7 @@ class Indexes:
         """A memory is gone from the space."""
         if num >= self.table.capacity or not self.table.present[num]:
             return
-        tokens = self.table.tokens[num]
-        self.keywords.remove(tokens.split(" ") if tokens else ())
+        self.keywords.remove(self.table.tokens[num].split())
         if num in self.vectors:
             self.moments.remove(self._language(num), self.vectors.vectors([num])[0])
             self.vectors.remove(num)

@@ -95,7 +95,7 @@ def rank(
         return Ranking(nums, _picked(None, nums), np.zeros(0))
     table = indexes.table
     answerable = ~scope.shadow[nums]
-    bm25 = indexes.keywords.scores(question.terms, [table.tokens[num] for num in nums.tolist()])
+    bm25 = indexes.keywords.scores(question.terms, [table.tokens[num] for num in nums.tolist()], table.length[nums])
     features = Features(
         cosine_z=_cosine_z(question, nums, indexes),
         keyword_z=standardised_keywords(
