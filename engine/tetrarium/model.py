@@ -75,6 +75,7 @@ class Reason(StrEnum):
     KEPT = "kept"
     OFF_TOPIC = "void:off_topic_cluster"
     OVER_BUDGET = "void:over_budget"
+    NO_EVIDENCE = "void:no_evidence"
     SUPERSEDED = "inhibited:superseded"
 
 
@@ -329,6 +330,7 @@ class RecallTrace:
     void_target: float
     void_cut: float
     inhibited_skipped: int
+    evidence: float | None
     note: str
     elapsed_ms: float
     embedding_ms: float

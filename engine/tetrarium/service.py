@@ -159,7 +159,7 @@ class MemoryService:
         )
         if noise:
             return StoreResult(Outcome.NOISE, None, None, (), None, "", None, (), noise)
-        (vector,) = self._space.embed_passages([text])
+        (vector,) = self._space.embed_passages([ingest.spoken(text, draft.source)])
         return self._space.write(
             lambda: self._plan_store(draft, vector, [x for x in wanted if x], force=force),
             lambda connection, plan: self._commit_store(connection, plan, draft, vector, key=key, reason=why),
@@ -340,6 +340,7 @@ class MemoryService:
             elapsed_ms=(time.perf_counter() - started) * 1e3,
             embedding_ms=embedding_ms,
             note=self._note(question, ranking),
+            evidence=ranking.evidence,
         )
         self._traces.append(trace)
         self._recalls.append(trace.void_fraction)
@@ -391,9 +392,8 @@ class MemoryService:
         tags = None if labels is None else ingest.clean_words(labels, "labels")
         kind = None if category is None else ingest.parse_category(category)
         weight = None if importance is None else ingest.parse_share(importance, "importance")
-        vector = None if text is None else self._space.embed_passages([text])[0]
 
-        def plan() -> tuple[int, Draft]:
+        def plan() -> tuple[int, Draft, Float32 | None]:
             num = self._number(memory_id)
             old = self._memory(num)
             if expected_revision is not None and expected_revision != old.revision:
@@ -403,7 +403,7 @@ class MemoryService:
                     offered=text or old.content,
                     advice="Look at the text that is there now, then edit again.",
                 )
-            return num, ingest.make_draft(
+            draft = ingest.make_draft(
                 text or old.content,
                 keywords=old.keywords if words is None and text is None else words or (),
                 labels=old.labels if tags is None else tags,
@@ -416,9 +416,11 @@ class MemoryService:
                 rarity=self._space.indexes.keywords.rarity,
                 settings=self.settings,
             )
+            vector = None if text is None else self._space.embed_passages([ingest.spoken(text, draft.source)])[0]
+            return num, draft, vector
 
-        def commit(connection: Connection, planned: tuple[int, Draft]) -> int:
-            num, draft = planned
+        def commit(connection: Connection, planned: tuple[int, Draft, Float32 | None]) -> int:
+            num, draft, vector = planned
             rows.rewrite(connection, num, draft, cause="edited", now=rows.now())
             if vector is not None:
                 rows.set_vector(connection, num, self._space.model, vector)
@@ -578,10 +580,16 @@ class MemoryService:
     # --- private ------------------------------------------------------------------------------
 
     def _ranked(self, text: str, scope: Scope) -> tuple[Ranking, Question, float]:
-        started = time.perf_counter()
-        vector = self._space.embed_query(text) if text else None
-        embedding_ms = (time.perf_counter() - started) * 1e3
-        question = analyse(text, vector, self._space.indexes)
+        embedding_ms = 0.0
+
+        def embed(words: str) -> Float32 | None:
+            nonlocal embedding_ms
+            started = time.perf_counter()
+            vector = self._space.embed_query(words)
+            embedding_ms = (time.perf_counter() - started) * 1e3
+            return vector
+
+        question = analyse(text, embed, self._space.indexes, self._space.synonyms)
         ranking = rank(
             question, self._space.indexes, self._space.reader.match, scope, now=time.time(), settings=self.settings
         )

@@ -30,7 +30,12 @@ from tetrarium.recall import budget as budgeting
 from tetrarium.service import MemoryService
 
 DRAWS = 1_000
-STATES = {Reason.KEPT: "kept", Reason.OFF_TOPIC: "void", Reason.OVER_BUDGET: "budget"}
+STATES = {
+    Reason.KEPT: "kept",
+    Reason.OFF_TOPIC: "void",
+    Reason.OVER_BUDGET: "budget",
+    Reason.NO_EVIDENCE: "floor",
+}
 
 
 @dataclass(frozen=True, slots=True)

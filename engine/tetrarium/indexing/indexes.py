@@ -78,7 +78,7 @@ class Indexes:
         model has none for these languages, the whole space stands in.
         """
         own = self.moments.of(kept, vector)
-        usual = self._usual.get(asked, {}).get(kept)
+        usual = self.usual_spread(asked, kept)
         if usual is None:
             if own.size < self._language_floor:
                 own = self.moments.of_all(vector)
@@ -86,6 +86,10 @@ class Indexes:
         share = own.size / (own.size + self._language_floor)
         mean = share * own.mean + (1 - share) * usual[0]
         return mean, math.sqrt(share * own.std**2 + (1 - share) * usual[1] ** 2)
+
+    def usual_spread(self, asked: str, kept: str) -> tuple[float, float] | None:
+        """Mean and deviation of the cosines that the model gives a question and memories that have nothing in common."""
+        return self._usual.get(asked, {}).get(kept)
 
     def keyword_weights(self, keywords: Iterable[str]) -> dict[int, float]:
         """A memory's keywords as a sparse vector: keyword code → rarity."""

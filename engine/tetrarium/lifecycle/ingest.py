@@ -23,6 +23,9 @@ MAX_WORDS = 32
 
 MAX_WORD_LENGTH = 80
 
+LEAST_SAID = 8
+"""Characters of a turn of talk that stand for themselves without the speaker's name."""
+
 MAX_KEYWORD = 32
 """Characters of a derived keyword."""
 
@@ -160,6 +163,15 @@ def make_draft(
         created_at=created_at,
         expires_at=expires_at,
     )
+
+
+def spoken(content: str, source: Source) -> str:
+    """What is embedded of a memory: its text; of a turn of talk, what was said without the name in front of it."""
+    if source.session and source.author and content.startswith(source.author):
+        said = content[len(source.author) :].lstrip(" :：")
+        if len(said) >= LEAST_SAID:
+            return said
+    return content
 
 
 def content_hash(content: str) -> bytes:
