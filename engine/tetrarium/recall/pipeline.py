@@ -32,7 +32,10 @@ from tetrarium.recall.voids import Carving, carve
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the passes decided about a ranking, before the texts are read. Positions count in ranking order."""
+    """What the passes decided about a ranking, before the texts are read. Positions count in ranking order.
+
+    beyond, beyond_scores: what was ranked past the last candidate.
+    """
 
     candidates: tuple[Candidate, ...]
     kept: tuple[int, ...]
@@ -41,6 +44,8 @@ class Decision:
     carving: Carving
     used: int
     inhibited_skipped: int
+    beyond: tuple[str, ...]
+    beyond_scores: tuple[float, ...]
 
 
 def decide(
@@ -90,6 +95,8 @@ def decide(
         carving,
         fitted.used,
         int((ranking.skipped >= worst).sum()),
+        tuple(table.ids[num] for num in ranking.nums[len(nums) :].tolist()),
+        tuple(ranking.scores.total[len(nums) :].tolist()),
     )
 
 
@@ -135,6 +142,8 @@ def trace_of(
         note=" ".join(part for part in (note, decision.carving.note) if part),
         elapsed_ms=elapsed_ms,
         embedding_ms=embedding_ms,
+        beyond=decision.beyond,
+        beyond_scores=decision.beyond_scores,
     )
 
 
