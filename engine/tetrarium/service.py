@@ -818,6 +818,28 @@ class MemoryService:
             return plan()[0]
         return self._space.write(plan, commit)
 
+    def forget_all(self, memory_ids: Sequence[str], *, client: str = "") -> Forgetting:
+        """Put these memories into the trash, all or none. Raises NotFound, NotTrusted."""
+
+        def plan() -> list[int]:
+            nums = list(dict.fromkeys(self._number(memory_id) for memory_id in memory_ids))
+            for memory in self._space.reader.memories(nums):
+                _check_trust(client, memory)
+            return nums
+
+        def commit(connection: Connection, nums: list[int]) -> tuple[str, ...]:
+            for num in nums:
+                self._trash(connection, num)
+            return tuple(self._space.indexes.table.ids[num] for num in nums)
+
+        ids = self._space.write(plan, commit)
+        return Forgetting(True, len(ids), {}, (), 0, "", ids)
+
+    def restore_all(self, memory_ids: Sequence[str], *, client: str = "") -> Forgetting:
+        """Take these memories out of the trash, one after the other. Raises NotFound."""
+        ids = tuple(self.restore(memory_id.strip().upper()).id for memory_id in memory_ids)
+        return Forgetting(True, len(ids), {}, (), 0, "", ids)
+
     def _would_forget(
         self,
         labels: Sequence[str],
