@@ -167,13 +167,15 @@ def _given(tool: Tool, options: argparse.Namespace) -> dict[str, Any]:
 
 def _options_given(tool: Tool, options: argparse.Namespace) -> dict[str, Any]:
     """What the named options say; a list option may come several times."""
-    named = {a.name: getattr(options, a.name) for a in tool.arguments if not a.required}
-    return {name: _option(value) for name, value in named.items() if value is not None}
+    named = {a: getattr(options, a.name) for a in tool.arguments if not a.required}
+    return {a.name: _option(value, whole=a.whole) for a, value in named.items() if value is not None}
 
 
-def _option(value: str | bool | list[str]) -> str | bool:
+def _option(value: str | bool | list[str], *, whole: bool) -> str | bool:
     if isinstance(value, bool):
         return value
+    if whole and isinstance(value, list) and len(value) > 1:
+        return json.dumps([from_system(text) for text in value], ensure_ascii=False)
     return from_system(",".join(value) if isinstance(value, list) else value)
 
 

@@ -37,6 +37,21 @@ class Settings:
     duplicate_cosine: float = _number(
         0.96, unit="cosine", source="T, measured", about="Cosine from which two texts may be one memory."
     )
+    description_coverage: float = _number(
+        0.60,
+        unit="share",
+        source="measured",
+        about="Weight of a description's words that the memory it means must hold.",
+    )
+    description_lead: float = _number(
+        0.10, unit="share", source="measured", about="By how much it must hold more of them than any other memory."
+    )
+    description_margin: float = _number(
+        0.15, unit="share", source="measured", about="By how much of its score it must lead the next memory."
+    )
+    contradiction_overlap: float = _number(
+        0.50, unit="Jaccard", source="measured", about="Shared content words from which two memories may contradict."
+    )
 
     # --- model --------------------------------------------------------------------------------
     model: str = _number(

@@ -5,6 +5,7 @@
     │   ├── InvalidInput     an argument that cannot be used (empty text, unknown category, bad budget …)
     │   ├── NotFound         no memory, recall or cluster of that id
     │   ├── StaleEdit        the memory changed since the caller read it
+    │   ├── NotTrusted       a client may not change what a more trusted one stored
     │   └── SpaceUnavailable the data folder cannot be used as asked
     │       ├── NewerSpace   written by a newer Tetrarium
     │       ├── DamagedSpace the store is not readable
@@ -52,6 +53,10 @@ class StaleEdit(UserError):
         super().__init__(message, advice=advice)
         self.stored = stored
         self.offered = offered
+
+
+class NotTrusted(UserError):
+    """A client may not inhibit, release, rewrite or forget what a more trusted one stored; nothing changed."""
 
 
 class SpaceUnavailable(UserError):

@@ -77,6 +77,12 @@ class Reason(StrEnum):
     OVER_BUDGET = "void:over_budget"
     NO_EVIDENCE = "void:no_evidence"
     SUPERSEDED = "inhibited:superseded"
+    INHIBITED = "inhibited:by_hand"
+    OTHER_PROJECT = "filtered:project"
+    EXPIRED = "filtered:expired"
+    STORED_LATER = "filtered:stored_later"
+    RANKED_BELOW = "no_candidate:ranked_below"
+    NOT_FETCHED = "no_candidate:not_fetched"
 
 
 class Outcome(StrEnum):
@@ -86,6 +92,8 @@ class Outcome(StrEnum):
     MERGED = "merged"
     NOISE = "noise"
     MATCHES_INHIBITED = "matches_inhibited"
+    AMBIGUOUS = "ambiguous"
+    REFUSED = "refused"
 
 
 CATEGORIES: tuple[Category, ...] = tuple(Category)
@@ -136,6 +144,11 @@ class Memory:
     revision: int
     place: tuple[int, int, int]
     cluster: int
+    pinned: bool = False
+    helped: int = 0
+    misled: int = 0
+    distinct_queries: int = 0
+    stored_again: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +177,9 @@ class IndexRow:
 
     num: row number in the store, dense and never reused; tokens: space-separated; times in seconds since
     the epoch (accessed 0 = never, expires inf = never); place: voxel; component: id of the cluster.
+    importance is the effective one: what the store has, moved by feedback; evidence: recalls that it was shown in,
+    with feedback counted in (under 0 where it misled more), the number that confidence is read from; distinct_queries: different questions that
+    it was shown for.
     """
 
     num: int
@@ -189,6 +205,40 @@ class IndexRow:
     budget_tokens: int
     place: tuple[int, int, int]
     component: int
+    pinned: bool
+    evidence: int
+    distinct_queries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inhibition:
+    """One edge: `target` was taken out of every answer, by its `successor` or by hand (None). `lifted_at` None: in force."""
+
+    target: str
+    successor: str | None
+    reason: str
+    author: str
+    created_at: datetime
+    lifted_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A live pair that may not both be true. Proposed, never applied: only `supersedes` or `inhibit` takes one out."""
+
+    newer: str
+    older: str
+    why: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Likely:
+    """A memory that a description may mean."""
+
+    id: str
+    excerpt: str
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,11 +251,17 @@ class Version:
     category: Category
     replaced_at: datetime
     cause: str
+    labels: tuple[str, ...] = ()
+    importance: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class StoreResult:
-    """What a store did. `id` is None only when the text was noise and nothing was stored."""
+    """What a store did.
+
+    `id` is None when nothing was stored: noise, an ambiguous description of what it corrects (`candidates` are
+    the memories that it may mean), or a correction of somebody it may not correct. `contradicts` are proposals.
+    """
 
     outcome: Outcome
     id: str | None
@@ -216,6 +272,8 @@ class StoreResult:
     merged_with: str | None
     superseded: tuple[str, ...]
     reason: str
+    candidates: tuple[Likely, ...] = ()
+    contradicts: tuple[Contradiction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +368,7 @@ class VoidZone:
 class RecallTrace:
     """One recall, whole: the answer, the zones, the budget, and every candidate with its reason.
 
+    `beyond` are the memories that were ranked but lie past the last candidate, best first, with their scores.
     The answer of the tool, `void_zones`, `void_explain` and the window all read this record; nothing
     computes an explanation a second time.
     """
@@ -334,6 +393,99 @@ class RecallTrace:
     note: str
     elapsed_ms: float
     embedding_ms: float
+    beyond: tuple[str, ...] = ()
+    beyond_scores: tuple[float, ...] = ()
+
+
+class ChangeKind(StrEnum):
+    """What may be changed so that a recall would have answered a memory."""
+
+    RELEASE = "release"
+    PROJECT = "project"
+    EXPIRY = "expiry"
+    ASK_AGAIN = "ask_again"
+    FETCH = "vector_candidates"
+    CANDIDATES = "max_candidates"
+    VOID_TARGET = "void_target"
+    BUDGET = "budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change: the setting, argument or verb, the value it needs, and the same as a sentence."""
+
+    kind: ChangeKind
+    value: float | str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a memory was or was not answered by one recall.
+
+    rank: place among everything that was ranked, from 1; 0 when it was not ranked. ranked: how many were.
+    zone: its void zone. changes: what would have had to be different, all of it together, for the memory to be
+    answered – empty when it was, and when no change is enough (`remedy` says so). inhibition: the edge in force.
+    """
+
+    memory_id: str
+    recall_id: str
+    query: str
+    state: RecallState
+    reason: Reason
+    rank: int
+    ranked: int
+    score: float
+    parts: ScoreParts | None
+    tokens: int
+    profile: float
+    void_cut: float
+    zone: VoidZone | None
+    budget: int
+    token_usage: int
+    void_target: float
+    inhibition: Inhibition | None
+    why: str
+    changes: tuple[Change, ...]
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Blocks of one kind in a gathered recall, best first."""
+
+    name: str
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """A recall sorted by what its memories are for, and the memories stored next to the best of them.
+
+    neighbours fit into what the recall left of its budget; token_usage counts both.
+    """
+
+    trace: RecallTrace
+    groups: tuple[Group, ...]
+    neighbours: tuple[Memory, ...]
+    token_usage: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """What a filter would put, or has put, into the trash.
+
+    done: it is in the trash now; confirm: the token that makes it so, valid while the same memories match; examples:
+    (id, first words) of some, no words of inhibited ones; spared: matching ones that stay (pinned, or a person's).
+    """
+
+    done: bool
+    total: int
+    by_category: dict[str, int]
+    examples: tuple[tuple[str, str], ...]
+    spared: int
+    confirm: str
+    ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,3 +570,5 @@ class SpaceStats:
     store_bytes: int
     schema: int
     settings: dict[str, float | int | str] = field(default_factory=dict)
+    contradictions: int = 0
+    pinned: int = 0

@@ -6,8 +6,9 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
@@ -19,52 +20,88 @@ from numpy.typing import NDArray
 
 from tetrarium import paths
 from tetrarium.config import DEFAULTS, Settings, with_overrides
-from tetrarium.errors import InvalidInput, NotFound, StaleEdit
+from tetrarium.errors import InvalidInput, NotFound, NotTrusted, StaleEdit
 from tetrarium.events import Events, Recalled, Searched, SpaceChanged
 from tetrarium.geometry.placement import Placement
-from tetrarium.lifecycle import ingest
+from tetrarium.lifecycle import correction, forms, ingest
 from tetrarium.lifecycle.classify import noise_reason
 from tetrarium.lifecycle.sample import sample_memories
+from tetrarium.lifecycle.trust import WINDOW, Trust, may_change, trust_of
 from tetrarium.model import (
     CATEGORIES,
     CONFIDENCES,
     MEMORY_TYPES,
     Bool,
     Category,
+    Change,
+    ChangeKind,
     Changes,
     Cluster,
+    Contradiction,
     Draft,
+    Explanation,
     Float32,
+    Forgetting,
+    Gathered,
+    Group,
     Hit,
+    Inhibition,
+    Likely,
     Memory,
     Outcome,
+    Reason,
     RecallTrace,
     SearchResult,
     Source,
     SpaceSnapshot,
     SpaceStats,
+    Standing,
     StoreResult,
     Version,
 )
-from tetrarium.recall.pipeline import decide, trace_of
+from tetrarium.recall import budget as budgeting
+from tetrarium.recall.explain import Obstacles, Premise, explain
+from tetrarium.recall.pipeline import Decision, decide, trace_of
 from tetrarium.recall.ranking import Question, Ranking, Scope, analyse, rank
 from tetrarium.space import Space
 from tetrarium.storage import memories as rows
 from tetrarium.storage.database import Connection
-from tetrarium.storage.identity import new_id
+from tetrarium.storage.identity import moment_of, new_id
 from tetrarium.storage.migrations import SCHEMA_VERSION
 
 EVERYWHERE = "*"
 """As a project: memories of every project."""
-
-WINDOW = "window"
-"""The client name of the window."""
 
 MAX_QUESTION = 100_000
 """Characters of a question that are looked at."""
 
 MAX_PAGE = 1_000
 """Hits or rows that one call gives."""
+
+KEPT_CLIENTS = 32
+"""Clients whose last recalls are kept."""
+
+SHOWN_CANDIDATES = 5
+"""Best matches of a description that are weighed against each other, and shown when none is certain."""
+
+EXAMPLES = 8
+"""Memories that the preview of a forgetting names."""
+
+NEVER = ("", "never", "none")
+"""As an expiry: no longer one."""
+
+_GROUPS: dict[str, tuple[Category, ...]] = {
+    "identity": (Category.PREFERENCE, Category.CONTEXT),
+    "decisions": (Category.DECISION,),
+    "how-to": (Category.SKILL, Category.PATTERN),
+    "problems": (Category.BUG,),
+    "facts": (Category.FACT,),
+    "recent": (Category.SESSION, Category.EPISODE),
+}
+"""What the memories of a gathered recall are for, by category, in the order in which they are told."""
+
+_NEIGHBOURED = 5
+"""Best blocks of a recall whose neighbours in their session are gathered."""
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 _STATES = ("live", "inhibited", "all")
@@ -76,8 +113,9 @@ class MemoryService:
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._space = Space(folder, settings)
-        self._traces: deque[RecallTrace] = deque(maxlen=settings.kept_traces)
+        self._asked: dict[str, deque[_Asked]] = {}
         self._accesses: dict[int, tuple[int, datetime]] = {}
+        self._questions: dict[int, set[bytes]] = {}
         self._recalls: list[float] = []
         self.path = folder
 
@@ -121,9 +159,11 @@ class MemoryService:
         """Remember one statement. When this returns, it is on disk.
 
         The same text again, or one that differs in nothing that matters, becomes a new version of the memory
-        that is there. `supersedes` names memories (ids) that this one corrects: they are out of every later
-        answer until released. `force` skips the noise gate and deduplication, for imports. A repeated
-        `idempotency_key` gets the first answer again. Raises InvalidInput, NotFound, SpaceUnavailable.
+        that is there. `supersedes` names memories that this one corrects, by id or by a description that means
+        exactly one: they are out of every later answer until released. Where a description may mean several, or a
+        target was stored by somebody more trusted than `client`, nothing is stored and the answer says so.
+        `force` skips the noise gate and deduplication, for imports. A repeated `idempotency_key` gets the first
+        answer again. Raises InvalidInput, NotFound for an unknown id, SpaceUnavailable.
         """
         text = ingest.clean_content(content, self.settings)
         key = ingest.clean_name(idempotency_key, "idempotency_key")
@@ -161,7 +201,7 @@ class MemoryService:
             return StoreResult(Outcome.NOISE, None, None, (), None, "", None, (), noise)
         (vector,) = self._space.embed_passages([ingest.spoken(text, draft.source)])
         return self._space.write(
-            lambda: self._plan_store(draft, vector, [x for x in wanted if x], force=force),
+            lambda: self._plan_store(draft, vector, [x.strip() for x in wanted if x.strip()], force=force),
             lambda connection, plan: self._commit_store(connection, plan, draft, vector, key=key, reason=why),
         )
 
@@ -169,12 +209,50 @@ class MemoryService:
         self, draft: Draft, vector: Float32 | None, supersedes: Sequence[str], *, force: bool
     ) -> _StorePlan:
         """What a store will do, on the state as it is now. Raises NotFound for an unknown target."""
-        targets = tuple(dict.fromkeys(self._number(memory_id) for memory_id in supersedes))
+        found: dict[int, None] = {}
+        for name in supersedes:
+            target, candidates = self._target(name, draft.source.project)
+            if target is None:
+                return _StorePlan(refusal=_ambiguous(name, candidates))
+            if not may_change(draft.source.client, owner := self._memory(target).source.client):
+                return _StorePlan(refusal=_not_trusted(self._space.indexes.table.ids[target], owner))
+            found[target] = None
+        targets = tuple(found)
         twin = None if force else self._twin(draft, vector, exact_only=bool(targets))
         if twin is None:
-            return _StorePlan(None, False, targets, self._space.place(vector, draft.keywords))
+            proposals = () if force else self._contradicted(draft, vector, targets)
+            placement = self._space.place(vector, draft.keywords)
+            return _StorePlan(targets=targets, placement=placement, contradicted=proposals)
         inhibited = bool(self._space.indexes.table.inhibited[twin])
-        return _StorePlan(twin, inhibited, tuple(target for target in targets if target != twin), None)
+        return _StorePlan(twin, inhibited, tuple(target for target in targets if target != twin))
+
+    def _target(self, name: str, project: str) -> tuple[int | None, tuple[Likely, ...]]:
+        """The memory that an id or a description means; None, and what it may mean, when that is not certain."""
+        if correction.is_id(name):
+            return self._number(name), ()
+        ranking, _, _ = self._ranked(_question(name), self._scope(project, "live"))
+        table = self._space.indexes.table
+        scores = ranking.scores.total[:SHOWN_CANDIDATES].tolist()
+        nums = ranking.nums[: len(scores)].tolist()
+        described = [
+            correction.Described(num, score, frozenset(table.tokens[num].split(" ")))
+            for num, score in zip(nums, scores, strict=True)
+        ]
+        num = correction.meant(name, described, rarity=self._space.indexes.keywords.rarity, settings=self.settings)
+        likely = tuple(Likely(table.ids[n], table.excerpts[n], s) for n, s in zip(nums, scores, strict=True))
+        return num, likely
+
+    def _contradicted(
+        self, draft: Draft, vector: Float32 | None, targets: Sequence[int]
+    ) -> tuple[tuple[int, str], ...]:
+        """(number, why) of the near live memories that the draft may contradict; those it corrects aside."""
+        table = self._space.indexes.table
+        near, _, _ = self._space.indexes.relatives(vector, draft.keywords, self.settings.relatives)
+        reachable = table.in_project(draft.source.project)
+        nums = [num for num in near.tolist() if reachable[num] and num not in targets]
+        contents = self._space.reader.contents(nums)
+        whys = ((num, correction.contradiction(draft.content, contents[num], settings=self.settings)) for num in nums)
+        return tuple((num, why) for num, why in whys if why)
 
     def _commit_store(
         self,
@@ -187,6 +265,8 @@ class MemoryService:
         reason: str,
     ) -> StoreResult:
         now = rows.now()
+        if plan.refusal is not None:
+            return plan.refusal
         if plan.twin is not None and plan.twin_inhibited:
             twin = self._memory(plan.twin)
             by = f" by {twin.superseded_by}" if twin.superseded_by else ""
@@ -208,10 +288,19 @@ class MemoryService:
             result = StoreResult(
                 Outcome.STORED, memory_id, draft.category, draft.keywords, plan.placement.component, name, None, (), ""
             )
+        for target, conflict in plan.contradicted:
+            rows.propose_contradiction(connection, num, target, conflict, now=now)
         for target in plan.targets:
             rows.inhibit(connection, target, successor=num, reason=reason, author=draft.source.client, now=now)
         table = self._space.indexes.table
-        result = replace(result, superseded=tuple(table.ids[target] for target in plan.targets))
+        result = replace(
+            result,
+            superseded=tuple(table.ids[target] for target in plan.targets),
+            contradicts=tuple(
+                Contradiction(str(result.id), table.ids[target], conflict, table.excerpts[target])
+                for target, conflict in plan.contradicted
+            ),
+        )
         if key:
             rows.remember_request(connection, key, num, asdict(result))
         return result
@@ -230,8 +319,10 @@ class MemoryService:
             expires_at=draft.expires_at or old.expires_at,
         )
         changed = merged.content != old.content or merged.keywords != old.keywords or merged.labels != old.labels
+        rows.count_repetition(connection, num)
         if changed:
             rows.rewrite(connection, num, merged, cause="merged with a newer text", now=now)
+            rows.drop_contradictions(connection, num)
             if vector is not None:
                 rows.set_vector(connection, num, self._space.model, vector)
         how = "The newer text replaced it; the older one stays as a version." if changed else "Nothing was new."
@@ -342,19 +433,142 @@ class MemoryService:
             note=self._note(question, ranking),
             evidence=ranking.evidence,
         )
-        self._traces.append(trace)
+        self._keep(_Asked(trace, question), client)
         self._recalls.append(trace.void_fraction)
+        mark = _mark(question)
         # A person who looks around in the window confirms nothing.
         for num in () if client == WINDOW else kept:
             self._accesses[num] = (self._accesses.get(num, (0, trace.asked_at))[0] + 1, trace.asked_at)
+            self._questions.setdefault(num, set()).add(mark)
         self.events.emit(Recalled(trace, client))
         return trace
 
-    def trace(self, recall_id: str = "") -> RecallTrace:
-        """A recall of before, "" for the last one. Raises NotFound."""
-        for trace in reversed(self._traces):
-            if recall_id in ("", trace.id):
-                return trace
+    def trace(self, recall_id: str = "", *, client: str | None = None) -> RecallTrace:
+        """A recall of before; "" for the last one, of one client if named. Raises NotFound."""
+        return self._kept(recall_id, client).trace
+
+    def traces(self, *, client: str | None = None) -> tuple[RecallTrace, ...]:
+        """The recalls that are kept, newest first; of one client if named."""
+        return tuple(asked.trace for asked in self._kept_of(client))
+
+    def gather(
+        self,
+        query: str,
+        *,
+        budget: int | None = None,
+        project: str | None = None,
+        client: str = "",
+        session: str = "",
+    ) -> Gathered:
+        """A recall sorted by what its memories are for, with the memories stored next to the best of them.
+
+        Neighbours take what the recall left of its budget; off-topic ones stay out. Errors as in `recall`.
+        """
+        trace = self.recall(query, budget=budget, project=project, client=client, session=session)
+        groups = (
+            Group(name, tuple(hit for hit in trace.blocks if hit.memory.category in kinds))
+            for name, kinds in _GROUPS.items()
+        )
+        neighbours, used = self._neighbours(trace)
+        return Gathered(trace, tuple(g for g in groups if g.hits), neighbours, trace.token_usage + used)
+
+    def explain(self, memory_id: str, recall_id: str = "", *, client: str | None = None) -> Explanation:
+        """Why a memory was or was not answered by a recall ("": the last one, of one client if named). Reads only.
+
+        The verdict is the trace's; the changes that would have it answered are checked by running the passes
+        again on the space as it is now. Raises NotFound for an unknown memory or recall.
+        """
+        self.catch_up()
+        num = self._number(memory_id)
+        asked = self._kept(recall_id, client)
+        trace, memory = asked.trace, self._memory(num)
+        base = Premise(
+            project=trace.project,
+            lifted=False,
+            fetch=self.settings.vector_candidates,
+            candidates=self.settings.max_candidates,
+            void_target=trace.void_target,
+            budget=trace.budget,
+        )
+        return explain(
+            memory,
+            trace,
+            self._obstacles(num, memory, trace),
+            lambda premise: self._rerun(asked.question, num, premise),
+            base,
+            memories=len(self._space.indexes.table),
+            most=self.settings.max_budget,
+        )
+
+    def _rerun(self, question: Question, num: int, premise: Premise) -> Decision:
+        """The passes of a question on the space as it is now, under a premise. Keeps and counts nothing."""
+        scope = self._scope(premise.project, "live", beside=num if premise.lifted else None)
+        settings = replace(self.settings, vector_candidates=premise.fetch, max_candidates=premise.candidates)
+        indexes = self._space.indexes
+        ranking = rank(question, indexes, self._space.reader.match, scope, now=time.time(), settings=settings)
+        return decide(
+            question, ranking, indexes, budget=premise.budget, void_target=premise.void_target, settings=settings
+        )
+
+    def _obstacles(self, num: int, memory: Memory, trace: RecallTrace) -> Obstacles:
+        """What kept a memory from being ranked by a recall, and what would now."""
+        at, now = trace.asked_at, rows.now()
+        edges = [edge for edge in self._space.reader.inhibitions(num) if edge.target == memory.id]
+        then = next((e for e in edges if e.created_at <= at and (e.lifted_at is None or e.lifted_at > at)), None)
+        force = next((e for e in edges if e.lifted_at is None), None)
+        elsewhere = trace.project != EVERYWHERE and memory.source.project not in ("", trace.project)
+        if moment_of(memory.id) > at:
+            reason = Reason.STORED_LATER
+        elif then:
+            reason = Reason.SUPERSEDED if then.successor else Reason.INHIBITED
+        elif memory.expires_at and memory.expires_at <= at:
+            reason = Reason.EXPIRED
+        else:
+            reason = Reason.OTHER_PROJECT if elsewhere else Reason.NOT_FETCHED
+        changes = []
+        if memory.standing is Standing.INHIBITED:
+            changes.append(Change(ChangeKind.RELEASE, memory.id, f"the release of {memory.id}"))
+        if memory.expires_at and memory.expires_at <= now:
+            changes.append(Change(ChangeKind.EXPIRY, NEVER[1], "no expiry"))
+        if elsewhere:
+            project = memory.source.project
+            changes.append(Change(ChangeKind.PROJECT, project, f"the question asked in project '{project}'"))
+        return Obstacles(reason, tuple(changes), then or force)
+
+    def _neighbours(self, trace: RecallTrace) -> tuple[tuple[Memory, ...], int]:
+        """Memories stored just before and after the best blocks, as far as the budget goes, and their tokens."""
+        table = self._space.indexes.table
+        allowed = self._scope(trace.project, "live").allowed
+        told = {candidate.id for candidate in trace.candidates}
+        left, chosen = trace.budget - trace.token_usage, list[int]()
+        for hit in trace.blocks[:_NEIGHBOURED]:
+            num = table.by_id[hit.id]
+            for near in (int(table.before[num]), int(table.after[num])):
+                tokens = budgeting.cost(int(table.budget_tokens[near]))
+                if near and allowed[near] and near not in chosen and table.ids[near] not in told and tokens <= left:
+                    chosen.append(near)
+                    left -= tokens
+        return tuple(self._space.reader.memories(chosen)), trace.budget - trace.token_usage - left
+
+    def _keep(self, asked: _Asked, client: str) -> None:
+        if client not in self._asked and len(self._asked) >= KEPT_CLIENTS:
+            del self._asked[min(self._asked, key=lambda name: self._asked[name][-1].trace.id)]
+        self._asked.setdefault(client, deque(maxlen=self.settings.kept_traces)).append(asked)
+
+    def _kept_of(self, client: str | None) -> list[_Asked]:
+        """Newest first: ids of recalls ascend."""
+        kept = (
+            self._asked.get(client, ())
+            if client is not None
+            else [asked for recalls in self._asked.values() for asked in recalls]
+        )
+        return sorted(kept, key=lambda asked: asked.trace.id, reverse=True)
+
+    def _kept(self, recall_id: str, client: str | None) -> _Asked:
+        wanted = recall_id.strip().upper()
+        for asked in self._kept_of(client if not wanted else None):
+            if wanted in ("", asked.trace.id):
+                return asked
         raise NotFound(
             f"There is no recall '{recall_id}'." if recall_id else "Nothing was recalled yet.",
             advice=f"The last {self.settings.kept_traces} recalls since the start are kept.",
@@ -381,21 +595,29 @@ class MemoryService:
         labels: Sequence[str] | str | None = None,
         category: str | None = None,
         importance: float | None = None,
+        pinned: bool | None = None,
+        expires_at: datetime | str | None = None,
         expected_revision: int | None = None,
+        client: str = "",
     ) -> Memory:
         """Edit a memory; the text before stays as a version, id, place and counters stay.
 
-        Raises NotFound, InvalidInput, and StaleEdit when its revision is not the expected one.
+        A pinned memory is spared by every forgetting by filter. expires_at: a time, or "never". Pin and expiry alone
+        make no version. Raises NotFound, InvalidInput, StaleEdit when its revision is not the expected one, and
+        NotTrusted when `client` may not change what its owner stored.
         """
         text = None if content is None else ingest.clean_content(content, self.settings)
         words = None if keywords is None else ingest.clean_words(keywords, "keywords")
         tags = None if labels is None else ingest.clean_words(labels, "labels")
         kind = None if category is None else ingest.parse_category(category)
         weight = None if importance is None else ingest.parse_share(importance, "importance")
+        until = None if expires_at is None or expires_at in NEVER else ingest.parse_moment(expires_at, "expires_at")
+        rewritten = any(value is not None for value in (text, words, tags, kind, weight))
 
-        def plan() -> tuple[int, Draft, Float32 | None]:
+        def plan() -> tuple[int, Memory, Draft, Float32 | None]:
             num = self._number(memory_id)
             old = self._memory(num)
+            _check_trust(client, old)
             if expected_revision is not None and expected_revision != old.revision:
                 raise StaleEdit(
                     f"Memory {memory_id} was changed meanwhile (revision {old.revision}, not {expected_revision}); nothing was stored.",
@@ -412,54 +634,284 @@ class MemoryService:
                 importance=old.importance if weight is None else weight,
                 source=old.source,
                 created_at=old.created_at,
-                expires_at=old.expires_at,
+                expires_at=old.expires_at if expires_at is None else until,
                 rarity=self._space.indexes.keywords.rarity,
                 settings=self.settings,
             )
             vector = None if text is None else self._space.embed_passages([ingest.spoken(text, draft.source)])[0]
-            return num, draft, vector
+            return num, old, draft, vector
 
-        def commit(connection: Connection, planned: tuple[int, Draft, Float32 | None]) -> int:
-            num, draft, vector = planned
-            rows.rewrite(connection, num, draft, cause="edited", now=rows.now())
+        def commit(connection: Connection, planned: tuple[int, Memory, Draft, Float32 | None]) -> int:
+            num, old, draft, vector = planned
+            if rewritten:
+                rows.rewrite(connection, num, draft, cause="edited", now=rows.now())
+            if pinned is not None or expires_at is not None:
+                pin = old.pinned if pinned is None else bool(pinned)
+                rows.set_standing(connection, num, pinned=pin, expires_at=draft.expires_at, now=rows.now())
+            if text is not None:
+                rows.drop_contradictions(connection, num)
             if vector is not None:
                 rows.set_vector(connection, num, self._space.model, vector)
             return num
 
         return self._memory(self._space.write(plan, commit))
 
-    def release(self, memory_id: str) -> Memory:
-        """Lift the inhibition of a memory: it may be answered again, as before. Raises NotFound, InvalidInput."""
+    def revert(self, memory_id: str, *, client: str = "") -> Memory:
+        """Undo the last edit: text, keywords, labels, category and importance of the version before, as a new one.
+
+        Raises NotFound, NotTrusted, and InvalidInput when it was never edited.
+        """
+        versions = self.versions(memory_id)
+        if not versions:
+            raise InvalidInput(f"Memory {memory_id} was never edited; nothing changed.")
+        before = versions[0]
+        return self.update(
+            memory_id,
+            content=before.content,
+            keywords=before.keywords,
+            labels=before.labels,
+            category=before.category,
+            importance=before.importance,
+            client=client,
+        )
+
+    def inhibit(
+        self, memory_id: str, *, reason: str = "", successor: str = "", author: str = "", client: str = ""
+    ) -> Memory:
+        """Take a memory out of every answer until it is released; `successor` is the id of what replaces it, if anything.
+
+        author: who says so, else the client. Raises NotFound, NotTrusted, and InvalidInput when it is inhibited
+        already or its successor is.
+        """
+        why, who = ingest.clean_name(reason, "reason"), ingest.clean_name(author or client, "author")
+
+        def plan() -> tuple[int, int | None]:
+            num = self._number(memory_id)
+            _check_trust(client, self._memory(num))
+            heir = self._number(successor) if successor else None
+            inhibited = self._space.indexes.table.inhibited
+            if inhibited[num]:
+                raise InvalidInput(f"Memory {memory_id} is inhibited already; nothing changed.")
+            if heir is not None and (heir == num or inhibited[heir]):
+                raise InvalidInput(
+                    f"Memory {successor} cannot supersede it; nothing changed.",
+                    advice="Name a live memory, not itself.",
+                )
+            return num, heir
+
+        def commit(connection: Connection, planned: tuple[int, int | None]) -> int:
+            num, heir = planned
+            rows.inhibit(connection, num, successor=heir, reason=why, author=who, now=rows.now())
+            return num
+
+        return self._memory(self._space.write(plan, commit))
+
+    def release(self, memory_id: str, *, client: str = "") -> Memory:
+        """Lift the inhibition of a memory: it may be answered again, as before.
+
+        Raises NotFound, InvalidInput when it is not inhibited, NotTrusted when somebody more trusted inhibited it.
+        """
+
+        def plan() -> int:
+            num = self._number(memory_id)
+            for author in self._space.reader.inhibitors(num):
+                if not may_change(client, author):
+                    raise NotTrusted(
+                        f"Memory {memory_id} was inhibited by a person; nothing changed.",
+                        advice="The person can release it in the window.",
+                    )
+            return num
 
         def commit(connection: Connection, num: int) -> int:
             if not rows.lift_inhibitions(connection, num, now=rows.now()):
                 raise InvalidInput(f"Memory {memory_id} is not inhibited; nothing changed.")
             return num
 
+        return self._memory(self._space.write(plan, commit))
+
+    def inhibitions(self, memory_id: str) -> tuple[Inhibition, ...]:
+        """The chain of corrections that a memory belongs to, oldest first, lifted ones too. Raises NotFound."""
+        self.catch_up()
+        return self._space.reader.inhibitions(self._number(memory_id))
+
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """Pairs of live memories that may not both be true, newest first. Proposals: nothing was done about them."""
+        self.catch_up()
+        return self._space.reader.contradictions()
+
+    def dismiss_contradiction(self, one: str, other: str) -> None:
+        """Both are true after all: the pair is not proposed again. Raises NotFound, InvalidInput."""
+
+        def commit(connection: Connection, pair: tuple[int, int]) -> None:
+            if not rows.dismiss_contradiction(connection, *pair, now=rows.now()):
+                raise InvalidInput(f"No contradiction of {one} and {other} is proposed; nothing changed.")
+
+        self._space.write(lambda: (self._number(one), self._number(other)), commit)
+
+    def feedback(self, memory_id: str, helped: bool | None, *, recall_id: str = "", client: str = "") -> Memory:
+        """Say that a recalled memory helped or misled; None takes that word back.
+
+        One word for each client, memory and recall: a later one replaces it, so that nobody can push a memory by
+        repeating himself. It moves confidence (as three recalls do) and, within bounds, effective importance.
+        Raises NotFound for an unknown memory or recall, InvalidInput when the recall did not answer the memory.
+        """
+        recall = self._kept(recall_id, None).trace if recall_id else None
+        wanted = memory_id.strip().upper()
+        if recall and wanted not in (block.id for block in recall.blocks):
+            raise InvalidInput(
+                f"Recall {recall.id} did not answer memory {memory_id}; nothing changed.",
+                advice="Leave recall_id out to speak of the memory itself.",
+            )
+        source = ingest.clean_name(client, "client")
+
+        def commit(connection: Connection, num: int) -> int:
+            rows.set_feedback(
+                connection, num, recall=recall.id if recall else "", client=source, helped=helped, now=rows.now()
+            )
+            return num
+
         return self._memory(self._space.write(lambda: self._number(memory_id), commit))
 
-    def forget(self, memory_id: str, *, permanently: bool = False) -> None:
+    def forget_matching(
+        self,
+        *,
+        labels: Sequence[str] | str = (),
+        categories: Sequence[str] | str = (),
+        project: str = "",
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        state: str = "all",
+        confirm: str = "",
+        client: str = "",
+    ) -> Forgetting:
+        """Preview what a filter would put into the trash; with the preview's `confirm`, put it there.
+
+        labels: all of them; categories: any of them; project: exactly it, "*" all; since ≤ created < until. Pinned
+        memories and those that `client` may not change stay. The token holds while the same memories match: if others
+        do by then, nothing is done and the answer is a new preview. Raises InvalidInput for an empty filter.
+        """
+        tags = ingest.clean_words(labels, "labels")
+        kinds = [ingest.parse_category(x) for x in ((categories,) if isinstance(categories, str) else categories) if x]
+        start = None if since is None else ingest.parse_moment(since, "since")
+        end = None if until is None else ingest.parse_moment(until, "until")
+        if not (tags or kinds or start or end or state == "inhibited"):
+            raise InvalidInput(
+                "The filter matches everything; nothing was forgotten.",
+                advice="Give labels, categories, since, until, or state inhibited.",
+            )
+
+        def plan() -> tuple[Forgetting, list[int]]:
+            return self._would_forget(tags, kinds, project, start, end, state, client)
+
+        def commit(connection: Connection, planned: tuple[Forgetting, list[int]]) -> Forgetting:
+            preview, nums = planned
+            if confirm != preview.confirm:
+                return preview
+            for num in nums:
+                self._trash(connection, num)
+            return replace(preview, done=True, confirm="", ids=tuple(self._space.indexes.table.ids[n] for n in nums))
+
+        if not confirm:
+            self.catch_up()
+            return plan()[0]
+        return self._space.write(plan, commit)
+
+    def forget_all(self, memory_ids: Sequence[str], *, client: str = "") -> Forgetting:
+        """Put these memories into the trash, all or none. Raises NotFound, NotTrusted."""
+
+        def plan() -> list[int]:
+            nums = list(dict.fromkeys(self._number(memory_id) for memory_id in memory_ids))
+            for memory in self._space.reader.memories(nums):
+                _check_trust(client, memory)
+            return nums
+
+        def commit(connection: Connection, nums: list[int]) -> tuple[str, ...]:
+            for num in nums:
+                self._trash(connection, num)
+            return tuple(self._space.indexes.table.ids[num] for num in nums)
+
+        ids = self._space.write(plan, commit)
+        return Forgetting(True, len(ids), {}, (), 0, "", ids)
+
+    def restore_all(self, memory_ids: Sequence[str], *, client: str = "") -> Forgetting:
+        """Take these memories out of the trash, one after the other. Raises NotFound."""
+        ids = tuple(self.restore(memory_id.strip().upper()).id for memory_id in memory_ids)
+        return Forgetting(True, len(ids), {}, (), 0, "", ids)
+
+    def _would_forget(
+        self,
+        labels: Sequence[str],
+        categories: Sequence[Category],
+        project: str,
+        since: datetime | None,
+        until: datetime | None,
+        state: str,
+        client: str,
+    ) -> tuple[Forgetting, list[int]]:
+        table = self._space.indexes.table
+        scope = self._filtered(self._scope(EVERYWHERE, state), labels, categories, since, until)
+        mask = scope.allowed
+        if project != EVERYWHERE:
+            mask = mask & (table.project == table.projects.find(project))
+        matching = self._space.reader.memories(np.flatnonzero(mask).tolist())
+        going = [m for m in matching if not m.pinned and may_change(client, m.source.client)]
+        nums = [table.by_id[memory.id] for memory in going]
+        token = hashlib.blake2b(" ".join(f"{m.id}:{m.revision}" for m in going).encode(), digest_size=6).hexdigest()
+        examples = tuple(
+            (m.id, "" if m.standing is Standing.INHIBITED else table.excerpts[table.by_id[m.id]])
+            for m in going[:EXAMPLES]
+        )
+        counts = dict(Counter(str(m.category) for m in going).most_common())
+        spared = len(matching) - len(going)
+        return Forgetting(False, len(going), counts, examples, spared, token if going else "", ()), nums
+
+    def _trash(self, connection: Connection, num: int) -> None:
+        self._space.take_out(connection, num, lambda: rows.move_to_trash(connection, num, now=rows.now()))
+
+    def record_decision(
+        self, title: str, decision: str, rationale: str, *, alternatives: Sequence[str] = (), **more: Any
+    ) -> StoreResult:
+        """Store a decision told in parts (S1). more: arguments of `store`. Raises as `store` does."""
+        text = forms.decision_text(title, decision, rationale, alternatives)
+        return self.store(text, category=Category.DECISION, **more)
+
+    def learn_pattern(
+        self,
+        when: str,
+        steps: Sequence[str],
+        *,
+        example: str = "",
+        pitfalls: Sequence[str] = (),
+        language: str = "",
+        **more: Any,
+    ) -> StoreResult:
+        """Store how something is done, told in parts (S1). more: arguments of `store`. Raises as `store` does."""
+        text = forms.pattern_text(when, steps, example, pitfalls, language)
+        return self.store(text, category=Category.PATTERN, **more)
+
+    def forget(self, memory_id: str, *, permanently: bool = False, client: str = "") -> None:
         """Put a memory into the trash; `permanently` deletes it, from the trash too, with its versions and vector.
 
-        Raises NotFound.
+        Raises NotFound, and NotTrusted when `client` may not change what its owner stored.
         """
+
+        def plan() -> int:
+            num = self._number(memory_id, anywhere=permanently)
+            _check_trust(client, self._memory(num))
+            return num
+
         if permanently:
             self._space.write(
-                lambda: self._number(memory_id, anywhere=True),
+                plan,
                 lambda connection, num: self._space.take_out(
                     connection, num, lambda: rows.purge(connection, num, now=rows.now())
                 ),
             )
-            self._accesses = {}
-            self._traces.clear()
+            self._accesses, self._questions = {}, {}
+            self._asked.clear()
             self._space.database.fold_log()
             return
-        self._space.write(
-            lambda: self._number(memory_id),
-            lambda connection, num: self._space.take_out(
-                connection, num, lambda: rows.move_to_trash(connection, num, now=rows.now())
-            ),
-        )
+        self._space.write(plan, self._trash)
 
     def restore(self, memory_id: str) -> Memory:
         """Take a memory out of the trash; it gets a place anew. Raises NotFound."""
@@ -508,7 +960,7 @@ class MemoryService:
             cluster=_frozen(cluster.astype(np.int32)),
             category=_frozen(table.category[nums]),
             memory_type=_frozen(table.memory_type[nums]),
-            confidence=_frozen(np.searchsorted([1, 3], table.access_count[nums], side="right").astype(np.uint8)),
+            confidence=_frozen(np.searchsorted([1, 3], table.evidence[nums], side="right").astype(np.uint8)),
             inhibited=_frozen(table.inhibited[nums]),
             importance=_frozen(table.importance[nums]),
             created=_frozen(table.created[nums]),
@@ -527,7 +979,7 @@ class MemoryService:
         nums = table.numbers()
         inhibited = int(table.inhibited[nums].sum())
         sizes = np.unique(table.component[nums], return_counts=True)[1]
-        confidence = np.searchsorted([1, 3], table.access_count[nums], side="right")
+        confidence = np.searchsorted([1, 3], table.evidence[nums], side="right")
         recalls = self._space.reader.meta("recalls", {"count": 0, "void_fraction_sum": 0.0})
         count = recalls["count"] + len(self._recalls)
         return SpaceStats(
@@ -553,6 +1005,8 @@ class MemoryService:
             store_bytes=self._space.database.size(),
             schema=SCHEMA_VERSION,
             settings={f.name: getattr(self.settings, f.name) for f in fields(Settings)},
+            contradictions=len(self._space.reader.contradictions()),
+            pinned=int(table.pinned[nums].sum()),
         )
 
     def catch_up(self) -> Changes | None:
@@ -595,13 +1049,16 @@ class MemoryService:
         )
         return ranking, question, embedding_ms
 
-    def _scope(self, project: str | None, state: str) -> Scope:
+    def _scope(self, project: str | None, state: str, *, beside: int | None = None) -> Scope:
+        """What may be answered. `beside`: a memory whose inhibition and expiry are looked past."""
         if state not in _STATES:
             raise InvalidInput(f"There is no state '{state}'.", advice=f"Use one of: {', '.join(_STATES)}.")
         table = self._space.indexes.table
         inside = table.in_project(project or "")
         unexpired = table.expires > time.time()
         live, inhibited = inside & ~table.inhibited & unexpired, inside & table.inhibited & unexpired
+        if beside is not None and inside[beside]:
+            live[beside], inhibited[beside] = True, False
         allowed = {"live": live, "inhibited": inhibited, "all": live | inhibited}[state]
         return Scope(allowed, inhibited & ~allowed, int(live.sum()), filtered=state != "live")
 
@@ -665,6 +1122,7 @@ class MemoryService:
         totals = self._space.reader.meta("recalls", {"count": 0, "void_fraction_sum": 0.0})
         with self._space.database.write(durable=False) as connection:
             rows.count_accesses(connection, accesses)
+            distinct = rows.count_questions(connection, self._questions)
             rows.set_meta(
                 connection,
                 "recalls",
@@ -673,22 +1131,35 @@ class MemoryService:
                     "void_fraction_sum": totals["void_fraction_sum"] + sum(recalls),
                 },
             )
-        self._accesses, self._recalls = {}, []
+        self._accesses, self._recalls, self._questions = {}, [], {}
         table = self._space.indexes.table
         for num, (count, when) in accesses.items():
             table.count_access(num, count, when.timestamp())
+        for num, different in distinct.items():
+            table.distinct_queries[num] = different
         counted = tuple(table.ids[num] for num in accesses if table.present[num])
         self.events.emit(SpaceChanged(Changes(self._space.indexes.version, accessed=counted)))
 
 
 @dataclass(frozen=True, slots=True)
-class _StorePlan:
-    """twin: the memory that says the same, if one does; targets: what will be inhibited; placement: of a new memory."""
+class _Asked:
+    """A recall that is kept: its trace, and the question as it was analysed, to run the passes again."""
 
-    twin: int | None
-    twin_inhibited: bool
-    targets: tuple[int, ...]
-    placement: Placement | None
+    trace: RecallTrace
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class _StorePlan:
+    """twin: the memory that says the same, if one does; targets: what will be inhibited; placement: of a new memory;
+    contradicted: (number, why) of what it may contradict; refusal: why nothing will be done at all."""
+
+    twin: int | None = None
+    twin_inhibited: bool = False
+    targets: tuple[int, ...] = ()
+    placement: Placement | None = None
+    contradicted: tuple[tuple[int, str], ...] = ()
+    refusal: StoreResult | None = None
 
 
 def open_space(path: str | Path | None = None, **settings: float | int | str) -> MemoryService:
@@ -723,6 +1194,37 @@ def fill_sample(service: MemoryService) -> int:
         assert stored.id is not None
         ids[memory.ref] = stored.id
     return len(ids)
+
+
+def _ambiguous(description: str, candidates: tuple[Likely, ...]) -> StoreResult:
+    what = "may mean several memories" if candidates else "means no memory"
+    why = (
+        f"Nothing was stored: '{description[:80]}' {what}. Name the id in supersedes, or describe it in its own words."
+    )
+    return StoreResult(Outcome.AMBIGUOUS, None, None, (), None, "", None, (), why, candidates)
+
+
+def _not_trusted(memory_id: str, owner: str) -> StoreResult:
+    why = f"Nothing was stored: memory {memory_id} was stored by {_named(owner)}, who can correct it in the window."
+    return StoreResult(Outcome.REFUSED, None, None, (), None, "", None, (), why)
+
+
+def _check_trust(client: str, memory: Memory) -> None:
+    if not may_change(client, memory.source.client):
+        raise NotTrusted(
+            f"Memory {memory.id} was stored by {_named(memory.source.client)}; nothing changed.",
+            advice="Ask the person to change it in the window, or store your own memory beside it.",
+        )
+
+
+def _named(client: str) -> str:
+    return "a person" if trust_of(client) is Trust.PERSON else client
+
+
+def _mark(question: Question) -> bytes:
+    """The same for questions of the same words, whatever their order; 8 bytes, from which no question can be read."""
+    words = " ".join(sorted(question.terms)) or question.text
+    return hashlib.blake2b(words.encode(), digest_size=8).digest()
 
 
 def _question(query: object) -> str:
@@ -774,4 +1276,5 @@ def _as_result(before: dict[str, Any]) -> StoreResult:
         merged_with=before["merged_with"],
         superseded=tuple(before["superseded"]),
         reason=before["reason"],
+        contradicts=tuple(Contradiction(**found) for found in before.get("contradicts", ())),
     )

@@ -291,7 +291,7 @@ class Space:
                 if num in self.geometry.places.key_of and not moved:
                     self.geometry.remove(num)
                 continue
-            if ops[num] <= {"inhibit", "release", "place"}:
+            if ops[num] <= {"inhibit", "release", "standing", "place"}:
                 self.indexes.table.put(row)
             else:
                 self.indexes.put(row, vectors.get(num))

@@ -45,6 +45,11 @@ WORDS = [
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryService]:
     with open_space(tmp_path_factory.mktemp("schemas") / "space") as service:
+        for number in range(8):
+            service.store(
+                f"Shelf {number} of the store room holds the spare parts of engine {number}.", client="fuzz 1"
+            )
+        service.recall("spare parts", client="fuzz 1")
         yield service
 
 
@@ -55,7 +60,8 @@ def test_every_answer_follows_the_schema_and_every_refusal_gives_advice(tool: To
     answered = 0
     refusals: list[str] = []
     for _ in range(ROUNDS):
-        given = {a.name: value(a, chance) for a in tool.arguments if a.required or chance.random() < 0.25}
+        ids = [memory.id for memory in service.page(limit=8)]
+        given = {a.name: value(a, chance, ids) for a in tool.arguments if a.required or chance.random() < 0.25}
         try:
             answer = tool.call(given, Caller("fuzz 1", chance.choice(["", "lantern"])))(service)
         except UserError as refusal:
@@ -70,8 +76,12 @@ def test_every_answer_follows_the_schema_and_every_refusal_gives_advice(tool: To
     assert all(len(words) > 10 for words in refusals)
 
 
-def value(argument: Argument, chance: random.Random) -> Any:
+def value(argument: Argument, chance: random.Random, ids: list[str]) -> Any:
     """Mostly fitting, sometimes not."""
+    if argument.name in ("id", "memory_id") and chance.random() < 0.9:
+        return chance.choice(ids)
+    if argument.name == "recall_id":
+        return None
     if chance.random() < 0.05:
         return chance.choice([None, True, [], {}, {"a": 1}, "", "\ud800", -1, 1e308, 10**30, ["x", 5], "x" * 5_000])
     match argument.kind:

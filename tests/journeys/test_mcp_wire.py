@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from tetrarium.mcp.tools import TOOLS
+
 HELLO = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
@@ -331,7 +333,7 @@ def test_it_leaves_when_the_program_that_started_it_dies_although_its_input_stay
 
 def test_the_tool_list_is_out_before_the_engine_is_loaded(space: Path) -> None:
     pipe = Pipe(space).hello()
-    assert len(pipe.ask("tools/list", {})["result"]["tools"]) == 5
+    assert len(pipe.ask("tools/list", {})["result"]["tools"]) == len(TOOLS)
     code, _ = pipe.leave()
     assert code == 0
 
@@ -340,7 +342,7 @@ def test_a_folder_that_cannot_be_a_space_is_explained_in_every_call(tmp_path: Pa
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     pipe = Pipe(blocked).hello()
-    assert len(pipe.ask("tools/list", {})["result"]["tools"]) == 5
+    assert len(pipe.ask("tools/list", {})["result"]["tools"]) == len(TOOLS)
     for tool, arguments in (("void_stats", {}), ("memory_create", {"content": TEXT})):
         result = pipe.call(tool, **arguments)
         assert result["isError"]

@@ -3,22 +3,58 @@
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # publishes no types
 import pytest
 
+from tetrarium.mcp.arguments import read
 from tetrarium.mcp.tools import BY_NAME, CATEGORY_NAMES, TOOLS, Caller, Tool, _scope
 from tetrarium.model import CATEGORIES
 
-NAMES = ["memory_create", "memory_search", "void_store", "void_recall", "void_stats"]
+NAMES = [
+    "memory_create",
+    "memory_search",
+    "void_store",
+    "void_recall",
+    "void_stats",
+    "memory_recall",
+    "void_zones",
+    "void_explain",
+    "memory_update",
+    "memory_forget",
+    "memory_feedback",
+    "decision_record",
+    "pattern_learn",
+]
+READING = {"memory_search", "void_recall", "void_stats", "memory_recall", "void_zones", "void_explain"}
+ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_table_holds_the_tools_of_the_first_release() -> None:
+def test_the_table_holds_the_tools_that_are_promised() -> None:
     assert [tool.name for tool in TOOLS] == NAMES
+
+
+def test_the_readme_lists_the_tools_in_the_words_of_the_table() -> None:
+    rows = [line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if line.startswith("| `")]
+    assert rows == [f"| `{tool.name}` | {tool.summary} |" for tool in TOOLS]
+
+
+def test_the_documentation_of_the_tools_is_the_one_drawn_from_the_table() -> None:
+    drawn = runpy.run_path(str(ROOT / "docs" / "make_tools.py"))["page"]()
+    assert (ROOT / "docs" / "tools.md").read_text("utf-8") == drawn, "run docs/make_tools.py"
+
+
+def test_arguments_that_agents_are_not_told_of_are_taken_all_the_same() -> None:
+    create = BY_NAME["memory_create"]
+    assert "created_at" not in create.input_schema["properties"]
+    given = {"content": "x", "created_at": "2026-01-31", "file": "a.py", "idempotency_key": "k"}
+    assert set(read(create.arguments, given)) == set(given)
 
 
 def test_names_descriptions_and_input_schemas_stay_under_8000_characters() -> None:
@@ -48,8 +84,8 @@ def test_schemas_are_valid_flat_and_described(tool: Tool) -> None:
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_reading_tools_say_that_they_only_read(tool: Tool) -> None:
-    assert tool.read_only is (tool.name not in {"memory_create", "void_store"})
-    assert not tool.destructive
+    assert tool.read_only is (tool.name in READING)
+    assert tool.destructive is (tool.name == "memory_forget")
 
 
 def test_a_name_with_the_servers_prefix_fits_the_shortest_limit_of_the_ides() -> None:

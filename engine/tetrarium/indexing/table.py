@@ -35,6 +35,9 @@ class MemoryTable:
         self.accessed: Float64 = np.zeros(0, np.float64)
         self.expires: Float64 = np.zeros(0, np.float64)
         self.access_count: Int32 = np.zeros(0, np.int32)
+        self.evidence: Int32 = np.zeros(0, np.int32)
+        self.distinct_queries: Int32 = np.zeros(0, np.int32)
+        self.pinned: Bool = np.zeros(0, np.bool_)
         self.project: Int32 = np.zeros(0, np.int32)
         self.author: Int32 = np.zeros(0, np.int32)
         self.session: Int32 = np.zeros(0, np.int32)
@@ -81,6 +84,8 @@ class MemoryTable:
         self.category[num], self.memory_type[num] = row.category, row.memory_type
         self.importance[num], self.created[num], self.accessed[num] = row.importance, row.created, row.accessed
         self.expires[num], self.access_count[num] = row.expires, row.access_count
+        self.evidence[num], self.distinct_queries[num] = row.evidence, row.distinct_queries
+        self.pinned[num] = row.pinned
         self.project[num], self.author[num] = self.projects.code(row.project), self.authors.code(row.author)
         self.budget_tokens[num], self.place[num], self.component[num] = row.budget_tokens, row.place, row.component
         self.ids[num], self.excerpts[num], self.tokens[num] = row.id, row.excerpt, spaced(row.tokens)
@@ -140,6 +145,7 @@ class MemoryTable:
     def count_access(self, num: int, count: int, when: float) -> None:
         if num < self.capacity and self.present[num]:
             self.access_count[num] += count
+            self.evidence[num] += count
             self.accessed[num] = max(self.accessed[num], when)
 
     def _link_session(self, num: int, row: IndexRow) -> None:

@@ -36,7 +36,10 @@ _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """One argument. `least` and `most` bound a number, or the count of a list; `ends_day` reads a bare date as its end."""
+    """One argument. `least` and `most` bound a number, or the count of a list; `ends_day` reads a bare date as its end;
+    `listed`: agents are told of it, else it is for scripts and for those who know; `told`: the schema lists its choices.
+    `whole`: the entries of a list are sentences, so that one text is one entry and not cut at its commas; `words`: texts
+    that a moment may be instead."""
 
     name: str
     kind: Kind
@@ -46,25 +49,30 @@ class Argument:
     most: float | None = None
     choices: tuple[str, ...] = ()
     ends_day: bool = False
+    whole: bool = False
+    words: tuple[str, ...] = ()
+    listed: bool = True
+    told: bool = True
 
     def schema(self) -> dict[str, Any]:
         """Its JSON schema: one type, no reference, no alternative."""
         schema = copy.deepcopy(_JSON_TYPES[self.kind])
-        bounds = ("minItems", "maxItems") if self.kind == "texts" else ("minimum", "maximum")
-        for word, bound in zip(bounds, (self.least, self.most), strict=True):
-            if bound is not None:
-                schema[word] = bound
-        if self.choices:
+        if self.kind != "texts":  # the length of a list is checked, but not worth a model's attention
+            for word, bound in (("minimum", self.least), ("maximum", self.most)):
+                if bound is not None:
+                    schema[word] = bound
+        if self.choices and self.told:
             (schema["items"] if self.kind == "texts" else schema)["enum"] = list(self.choices)
         return schema | {"description": self.about}
 
 
 def input_schema(arguments: Sequence[Argument]) -> dict[str, Any]:
     """The JSON schema of a tool's arguments."""
-    schema: dict[str, Any] = {"type": "object", "properties": {a.name: a.schema() for a in arguments}}
+    properties = {a.name: a.schema() for a in arguments if a.listed}
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
     if required := [a.name for a in arguments if a.required]:
         schema["required"] = required
-    return schema | {"additionalProperties": False}
+    return schema
 
 
 def read(arguments: Sequence[Argument], given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -140,7 +148,7 @@ def _choice(argument: Argument, text: str) -> str:
 
 def _texts(argument: Argument, value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
-        value = _split(value)
+        value = _split(value, whole=argument.whole)
     if not isinstance(value, (list, tuple)):
         raise _wrong(argument, value, "a list of texts")
     one = Argument(name=argument.name, kind="text", about=argument.about, choices=argument.choices)
@@ -150,13 +158,17 @@ def _texts(argument: Argument, value: Any) -> tuple[str, ...]:
     return texts
 
 
-def _split(text: str) -> list[Any]:
+def _split(text: str, *, whole: bool) -> list[Any]:
+    """A list written as one text: as JSON, or with commas; sentences one a line, ids with commas as well."""
     if text.lstrip().startswith("["):
         try:
             listed = json.loads(text)
         except ValueError:
-            return _SEPARATORS.split(text)
-        return listed if isinstance(listed, list) else [text]
+            listed = None
+        if isinstance(listed, list):
+            return listed
+    if whole and " " in text.strip().replace(", ", ","):
+        return text.splitlines()
     return _SEPARATORS.split(text)
 
 
@@ -199,9 +211,11 @@ def _flag(argument: Argument, value: Any) -> bool:
     return flag
 
 
-def _moment(argument: Argument, value: Any) -> datetime:
+def _moment(argument: Argument, value: Any) -> datetime | str:
     """An aware datetime in UTC; without an offset the time is this machine's local time, as a person would mean it."""
     text = _text(argument, value).strip()
+    if text.lower() in argument.words:
+        return text.lower()
     try:
         moment = datetime.fromisoformat(text)
         if argument.ends_day and len(text) <= len("2026-01-31"):

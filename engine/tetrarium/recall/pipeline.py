@@ -32,7 +32,10 @@ from tetrarium.recall.voids import Carving, carve
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the passes decided about a ranking, before the texts are read. Positions count in ranking order."""
+    """What the passes decided about a ranking, before the texts are read. Positions count in ranking order.
+
+    beyond, beyond_scores: what was ranked past the last candidate.
+    """
 
     candidates: tuple[Candidate, ...]
     kept: tuple[int, ...]
@@ -42,6 +45,8 @@ class Decision:
     used: int
     inhibited_skipped: int
     absent: str
+    beyond: tuple[str, ...]
+    beyond_scores: tuple[float, ...]
 
 
 def decide(
@@ -96,6 +101,8 @@ def decide(
         fitted.used,
         int((ranking.skipped >= worst).sum()),
         absent,
+        tuple(table.ids[num] for num in ranking.nums[len(nums) :].tolist()),
+        tuple(ranking.scores.total[len(nums) :].tolist()),
     )
 
 
@@ -143,6 +150,8 @@ def trace_of(
         note=" ".join(part for part in (note, decision.carving.note) if part),
         elapsed_ms=elapsed_ms,
         embedding_ms=embedding_ms,
+        beyond=decision.beyond,
+        beyond_scores=decision.beyond_scores,
     )
 
 

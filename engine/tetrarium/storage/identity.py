@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import secrets
 import time
+from datetime import UTC, datetime
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _last = 0
+
+
+def moment_of(memory_id: str) -> datetime:
+    """When an id was made, to the millisecond, UTC."""
+    milliseconds = 0
+    for letter in memory_id[:10]:
+        milliseconds = milliseconds << 5 | _ALPHABET.index(letter)
+    return datetime.fromtimestamp(milliseconds / 1e3, UTC)
 
 
 def new_id() -> str:

@@ -20,9 +20,11 @@ from tetrarium.model import (
     MEMORY_TYPES,
     Category,
     Confidence,
+    Contradiction,
     Draft,
     Float32,
     IndexRow,
+    Inhibition,
     Int64,
     Memory,
     MemoryType,
@@ -45,12 +47,14 @@ _INHIBITED = "EXISTS (SELECT 1 FROM inhibitions WHERE target = m.num AND lifted_
 _MEMORY_COLUMNS = f"""
     m.num, m.id, m.content, m.keywords, m.labels, m.entities, m.category, m.memory_type, m.importance,
     {_INHIBITED}, m.created_at, m.updated_at, m.last_accessed_at, m.access_count, m.expires_at,
-    m.client, m.author, m.session, m.project, m.file, m.position, m.revision, p.i, p.j, p.k, p.component
+    m.client, m.author, m.session, m.project, m.file, m.position, m.revision, p.i, p.j, p.k, p.component,
+    m.pinned, m.helped, m.misled, m.distinct_queries, m.stored_again
 """
 _INDEX_COLUMNS = f"""
     m.num, m.id, substr(m.content, 1, {EXCERPT_LENGTH}), m.tokens, m.keywords, m.labels, m.entities, m.author,
     m.session, m.position, m.project, m.language, m.category, m.memory_type, m.importance, m.created_at,
-    m.last_accessed_at, m.access_count, m.expires_at, {_INHIBITED}, m.budget_tokens, p.i, p.j, p.k, p.component
+    m.last_accessed_at, m.access_count, m.expires_at, {_INHIBITED}, m.budget_tokens, p.i, p.j, p.k, p.component,
+    m.pinned, m.helped, m.misled, m.distinct_queries
 """
 
 
@@ -63,11 +67,32 @@ class Change:
     op: str
 
 
-def confidence_of(access_count: int) -> Confidence:
+FEEDBACK_WORTH = 3
+"""Recalls that one piece of feedback weighs as much as: one "helped" confirms a memory, as three recalls do."""
+
+IMPORTANCE_STEP, IMPORTANCE_REACH = 0.1, 0.3
+"""How far one piece of feedback moves the effective importance, and how far all of it together may."""
+
+_KEPT_QUESTIONS = 1_000
+"""Different questions remembered of one memory; whoever answers more is a hub anyway."""
+
+
+def evidence_of(access_count: int, helped: int, misled: int) -> int:
+    """Recalls that a memory was shown in, with feedback counted in; under 0 where it misled more."""
+    return access_count + FEEDBACK_WORTH * (helped - misled)
+
+
+def confidence_of(evidence: int) -> Confidence:
     """stored, accessed from the first recall, confirmed from the third (S2)."""
-    if access_count >= 3:
+    if evidence >= 3:
         return Confidence.CONFIRMED
-    return Confidence.ACCESSED if access_count else Confidence.STORED
+    return Confidence.ACCESSED if evidence > 0 else Confidence.STORED
+
+
+def effective_importance(importance: float, helped: int, misled: int) -> float:
+    """Importance moved by feedback, bounded. A function of the counts alone: withdrawn feedback leaves no trace."""
+    moved = max(-IMPORTANCE_REACH, min(IMPORTANCE_REACH, IMPORTANCE_STEP * (helped - misled)))
+    return max(0.0, min(1.0, importance + moved))
 
 
 def now() -> datetime:
@@ -202,6 +227,79 @@ def lift_inhibitions(connection: apsw.Connection, target: int, *, now: datetime)
     return lifted
 
 
+def set_standing(
+    connection: apsw.Connection, num: int, *, pinned: bool, expires_at: datetime | None, now: datetime
+) -> None:
+    """Pin and expiry of a memory. No new version: the text stays as it is."""
+    connection.execute(
+        "UPDATE memories SET pinned = ?, expires_at = ? WHERE num = ?",
+        (pinned, microseconds(expires_at) if expires_at else None, num),
+    )
+    log_change(connection, num, "standing", now)
+
+
+def set_feedback(
+    connection: apsw.Connection, num: int, *, recall: str, client: str, helped: bool | None, now: datetime
+) -> None:
+    """One client's word on one memory in one recall: it replaces the word before; None takes it back."""
+    if helped is None:
+        connection.execute("DELETE FROM feedback WHERE num = ? AND recall = ? AND client = ?", (num, recall, client))
+    else:
+        connection.execute(
+            "INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?)", (num, recall, client, helped, microseconds(now))
+        )
+    connection.execute(
+        "UPDATE memories SET helped = (SELECT count(*) FROM feedback f WHERE f.num = memories.num AND f.helped), "
+        "misled = (SELECT count(*) FROM feedback f WHERE f.num = memories.num AND NOT f.helped) WHERE num = ?",
+        (num,),
+    )
+    log_change(connection, num, "standing", now)
+
+
+def count_repetition(connection: apsw.Connection, num: int) -> None:
+    """The same was stored once more."""
+    connection.execute("UPDATE memories SET stored_again = stored_again + 1 WHERE num = ?", (num,))
+
+
+def count_questions(connection: apsw.Connection, asked: dict[int, set[bytes]]) -> dict[int, int]:
+    """Add questions that memories were shown for; gives num → how many different ones there are now."""
+    counts: dict[int, int] = {}
+    for num, questions in asked.items():
+        if _questions_of(connection, num) < _KEPT_QUESTIONS:
+            connection.executemany(
+                "INSERT OR IGNORE INTO asked SELECT num, ? FROM memories WHERE num = ?",
+                [(question, num) for question in questions],
+            )
+            counts[num] = _questions_of(connection, num)
+    connection.executemany(
+        "UPDATE memories SET distinct_queries = ? WHERE num = ?", [(count, num) for num, count in counts.items()]
+    )
+    return counts
+
+
+def propose_contradiction(connection: apsw.Connection, newer: int, older: int, why: str, *, now: datetime) -> None:
+    """Note that two memories may not both be true. Changes neither."""
+    connection.execute(
+        "INSERT OR IGNORE INTO contradictions (newer, older, why, found_at) VALUES (?, ?, ?, ?)",
+        (newer, older, why, microseconds(now)),
+    )
+
+
+def dismiss_contradiction(connection: apsw.Connection, one: int, other: int, *, now: datetime) -> int:
+    """Both are true after all; gives how many proposals that settled."""
+    connection.execute(
+        "UPDATE contradictions SET dismissed_at = ? "
+        "WHERE dismissed_at IS NULL AND ((newer = ? AND older = ?) OR (newer = ? AND older = ?))",
+        (microseconds(now), one, other, other, one),
+    )
+    return connection.changes()
+
+
+def drop_contradictions(connection: apsw.Connection, num: int) -> None:
+    """The text of a memory is another one now: what was proposed about it no longer counts."""
+    connection.execute("DELETE FROM contradictions WHERE newer = ? OR older = ?", (num, num))
+
+
 def move_to_trash(connection: apsw.Connection, num: int, *, now: datetime) -> None:
     """Out of every index and view; `take_from_trash` brings it back."""
     _unindex(connection, num)
@@ -249,6 +347,11 @@ def set_meta(connection: apsw.Connection, key: str, value: Any) -> None:
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
 
+def _questions_of(connection: apsw.Connection, num: int) -> int:
+    rows: list[Any] = connection.execute("SELECT count(*) FROM asked WHERE num = ?", (num,)).fetchall()
+    return int(rows[0][0])
+
+
 def _keep_version(connection: apsw.Connection, num: int, cause: str, now: datetime) -> None:
     connection.execute(
         "INSERT INTO versions SELECT num, revision, content, keywords, labels, category, importance, ?, ? "
@@ -294,13 +397,13 @@ class MemoryReader:
 
     def versions(self, num: int) -> tuple[Version, ...]:
         rows = self._all(
-            "SELECT revision, content, keywords, category, replaced_at, cause FROM versions WHERE num = ? "
+            "SELECT revision, content, keywords, category, replaced_at, cause, labels, importance FROM versions WHERE num = ? "
             "ORDER BY revision DESC",
             (num,),
         )
         return tuple(
-            Version(revision, content, _tuple(keywords), Category(category), _moment(at), cause)
-            for revision, content, keywords, category, at, cause in rows
+            Version(revision, content, _tuple(keywords), Category(category), _moment(at), cause, _tuple(labels), weight)
+            for revision, content, keywords, category, at, cause, labels, weight in rows
         )
 
     def same_content(self, content_hash: bytes, project: str) -> list[tuple[int, bool]]:
@@ -313,6 +416,45 @@ class MemoryReader:
                 (content_hash, project),
             )
         ]
+
+    def inhibitions(self, num: int) -> tuple[Inhibition, ...]:
+        """Every edge of the chain that a memory belongs to, oldest first, lifted ones too."""
+        rows = self._all(
+            """
+            WITH RECURSIVE chain (num) AS (
+                VALUES (?)
+                UNION SELECT e.successor FROM inhibitions e JOIN chain ON e.target = chain.num WHERE e.successor IS NOT NULL
+                UNION SELECT e.target FROM inhibitions e JOIN chain ON e.successor = chain.num
+            )
+            SELECT t.id, s.id, e.reason, e.author, e.created_at, e.lifted_at
+            FROM inhibitions e JOIN memories t ON t.num = e.target LEFT JOIN memories s ON s.num = e.successor
+            WHERE e.target IN (SELECT num FROM chain) ORDER BY e.edge
+            """,
+            (num,),
+        )
+        return tuple(
+            Inhibition(target, successor, reason, author, _moment(at), _moment(lifted) if lifted else None)
+            for target, successor, reason, author, at, lifted in rows
+        )
+
+    def inhibitors(self, num: int) -> tuple[str, ...]:
+        """Who set the edges in force on a memory: client names."""
+        rows = self._all("SELECT author FROM inhibitions WHERE target = ? AND lifted_at IS NULL", (num,))
+        return tuple(author for (author,) in rows)
+
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """Proposals that are open: both memories live, neither in the trash, not dismissed; newest first."""
+        rows = self._all(
+            f"""
+            SELECT m.id, o.id, c.why, substr(o.content, 1, {EXCERPT_LENGTH})
+            FROM contradictions c JOIN memories m ON m.num = c.newer JOIN memories o ON o.num = c.older
+            WHERE c.dismissed_at IS NULL AND m.trashed_at IS NULL AND o.trashed_at IS NULL AND NOT {_INHIBITED}
+              AND NOT EXISTS (SELECT 1 FROM inhibitions WHERE target = o.num AND lifted_at IS NULL)
+            ORDER BY c.found_at DESC
+            """,
+            (),
+        )
+        return tuple(Contradiction(*row) for row in rows)
 
     def contents(self, nums: Sequence[int]) -> dict[int, str]:
         found: dict[int, str] = {}
@@ -454,6 +596,11 @@ def _memory(row: tuple[Any, ...], superseded_by: str | None, supersedes: tuple[s
         j,
         k,
         component,
+        pinned,
+        helped,
+        misled,
+        distinct_queries,
+        stored_again,
     ) = row[12:]
     return Memory(
         id=memory_id,
@@ -464,7 +611,7 @@ def _memory(row: tuple[Any, ...], superseded_by: str | None, supersedes: tuple[s
         category=Category(category),
         memory_type=MemoryType(kind),
         importance=importance,
-        confidence=confidence_of(access_count),
+        confidence=confidence_of(evidence_of(access_count, helped, misled)),
         standing=Standing.INHIBITED if inhibited else Standing.LIVE,
         superseded_by=superseded_by,
         supersedes=supersedes,
@@ -478,6 +625,11 @@ def _memory(row: tuple[Any, ...], superseded_by: str | None, supersedes: tuple[s
         revision=revision,
         place=(i or 0, j or 0, k or 0),
         cluster=component or 0,
+        pinned=bool(pinned),
+        helped=helped,
+        misled=misled,
+        distinct_queries=distinct_queries,
+        stored_again=stored_again,
     )
 
 
@@ -486,8 +638,9 @@ def _index_row(row: tuple[Any, ...]) -> IndexRow:
         :12
     ]
     (category, kind, importance, created, accessed, access_count, expires, inhibited, budget, i, j, k, component) = row[
-        12:
+        12:25
     ]
+    pinned, helped, misled, distinct_queries = row[25:]
     return IndexRow(
         num=num,
         id=memory_id,
@@ -503,7 +656,7 @@ def _index_row(row: tuple[Any, ...]) -> IndexRow:
         language=language,
         category=_CATEGORY_CODE[Category(category)],
         memory_type=_TYPE_CODE[MemoryType(kind)],
-        importance=importance,
+        importance=effective_importance(importance, helped, misled),
         created=created / 1e6,
         accessed=(accessed or 0) / 1e6,
         access_count=access_count,
@@ -512,6 +665,9 @@ def _index_row(row: tuple[Any, ...]) -> IndexRow:
         budget_tokens=budget,
         place=(i or 0, j or 0, k or 0),
         component=component or 0,
+        pinned=bool(pinned),
+        evidence=evidence_of(access_count, helped, misled),
+        distinct_queries=distinct_queries,
     )
 
 

@@ -87,7 +87,41 @@ def _first_schema(connection: apsw.Connection) -> None:
     )
 
 
-STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (("0001_first_schema", _first_schema),)
+def _corrections_and_counters(connection: apsw.Connection) -> None:
+    """What a memory has proved (feedback, different questions, repetitions), what a person pinned, what may contradict."""
+    connection.execute(
+        """
+        ALTER TABLE memories ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE memories ADD COLUMN helped INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE memories ADD COLUMN misled INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE memories ADD COLUMN distinct_queries INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE memories ADD COLUMN stored_again INTEGER NOT NULL DEFAULT 0;
+        CREATE TABLE feedback (
+            num INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            recall TEXT NOT NULL, client TEXT NOT NULL,
+            helped INTEGER NOT NULL, at INTEGER NOT NULL,
+            PRIMARY KEY (num, recall, client)
+        ) WITHOUT ROWID;
+        CREATE TABLE asked (
+            num INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            question BLOB NOT NULL,
+            PRIMARY KEY (num, question)
+        ) WITHOUT ROWID;
+        CREATE TABLE contradictions (
+            newer INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            older INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            why TEXT NOT NULL, found_at INTEGER NOT NULL, dismissed_at INTEGER,
+            PRIMARY KEY (newer, older)
+        ) WITHOUT ROWID;
+        CREATE INDEX contradictions_by_older ON contradictions (older);
+        """
+    )
+
+
+STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
+    ("0001_first_schema", _first_schema),
+    ("0003_corrections_and_counters", _corrections_and_counters),
+)
 """In order; never edited once released, only added to."""
 
 SCHEMA_VERSION = len(STEPS)
