@@ -71,11 +71,18 @@ PROMISES: dict[str, tuple[str, ...]] = {
         JOURNEYS + "test_the_same_text_again_is_one_memory_and_loses_nothing",
         JOURNEYS + "test_facts_that_differ_in_a_number_stay_two_memories",
         JOURNEYS + "test_a_retried_store_gets_the_first_answer_again",
+        JOURNEYS + "test_a_key_of_one_project_or_text_never_answers_for_another",
         JOURNEYS + "test_noise_is_answered_with_the_reason_and_not_stored",
         MCP + "test_noise_is_answered_not_stored_and_a_repetition_is_merged",
         MCP + "test_a_retried_store_with_its_key_stores_nothing_twice",
         CLI + "test_noise_gives_exit_code_1_and_the_reason",
         "unit/test_ingest.py::*",
+    ),
+    "A question on what the space does not know is answered with nothing, and the reason.": (
+        JOURNEYS + "test_a_subject_that_the_space_does_not_know_is_answered_with_nothing_and_the_reason",
+    ),
+    "Without the model it works by keywords and says so; what was stored then is embedded later.": (
+        JOURNEYS + "test_a_memory_stored_without_the_model_is_found_by_meaning_once_it_is_back",
     ),
     "An edit keeps the text before; a stale one is refused with both texts.": (
         JOURNEYS + "test_an_edit_is_found_by_its_new_words_only_and_keeps_the_old_text_as_a_version",
@@ -84,11 +91,12 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "Forgetting goes to the trash first; forgotten for good leaves no byte.": (
         JOURNEYS + "test_a_forgotten_memory_is_nowhere_and_comes_back_from_the_trash",
         JOURNEYS + "test_what_is_forgotten_permanently_leaves_no_byte_in_the_folder",
-        JOURNEYS + "test_an_expired_memory_leaves_every_answer_at_once",
+        JOURNEYS + "test_an_expired_memory_leaves_every_answer_at_once_and_may_be_said_again",
     ),
     "Filters are exact, and projects are apart.": (
         JOURNEYS + "test_filters_are_exact",
         JOURNEYS + "test_a_project_sees_its_own_and_the_global_memories_and_a_stranger_the_global_ones",
+        JOURNEYS + "test_one_project_cannot_silence_the_memory_of_another",
         MCP + "test_search_filters_and_pages",
         MCP + "test_a_client_sees_its_own_project_and_what_all_share",
         WIRE + "test_the_project_comes_from_the_option_else_from_the_ides_folder",

@@ -31,9 +31,6 @@ class Settings:
     )
     max_content_bytes: int = _number(4_000_000, unit="bytes", source="T", about="Longest text that is stored.")
     max_keywords: int = _number(5, unit="keywords", source="S2", about="Keywords derived for a memory.")
-    duplicate_overlap: float = _number(
-        0.80, unit="share", source="S2", about="Token overlap from which two texts may be one memory."
-    )
     duplicate_cosine: float = _number(
         0.96, unit="cosine", source="T, measured", about="Cosine from which two texts may be one memory."
     )

@@ -406,6 +406,7 @@ class ChangeKind(StrEnum):
     ASK_AGAIN = "ask_again"
     FETCH = "vector_candidates"
     CANDIDATES = "max_candidates"
+    EVIDENCE_FLOOR = "evidence_floor"
     VOID_TARGET = "void_target"
     BUDGET = "budget"
 

@@ -27,7 +27,10 @@ LEAST_DEVIATION = 0.005
 KNOWN_TERMS_WEIGHT = 4.0
 """Worth of knowing every term of a question, in deviations of the nearest cosine (fitted on present and absent subjects)."""
 
-_IDENTIFIER = re.compile(r"\b[A-Za-z][A-Za-z]*(?:[-_./][A-Za-z0-9]+)+\b|\b[A-Za-z]+[0-9]+[A-Za-z0-9]*\b")
+_IDENTIFIER = re.compile(
+    r"\b[A-Za-z]{2,}[-_./][A-Za-z0-9_./-]*[0-9][A-Za-z0-9]*\b|\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b|\b[A-Z]{1,6}-?[0-9]{2,}\b"
+)
+"""Names that one thing bears: zzz-17, JWT_SECRET, E1045; not a11y, on-premises or U.S."""
 
 LEAST_TERMS = 2
 """Terms that a question must keep when the names of speakers are taken out of it."""
