@@ -56,7 +56,7 @@ def is_right(space: MemoryService, trace: RecallTrace, found: Explanation) -> bo
     for change in found.changes:
         if change.kind is ChangeKind.RELEASE:
             space.release(found.memory_id)
-            undo.append(lambda: space.inhibit(found.memory_id, successor=before.superseded_by or "", reason="again"))
+            undo.append(lambda: space.inhibit(found.memory_id, reason="again"))
         elif change.kind is ChangeKind.EXPIRY:
             space.update(found.memory_id, expires_at="never")
             undo.append(lambda: space.update(found.memory_id, expires_at=before.expires_at))
