@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pytest
 
 import tetrarium
 from tetrarium.errors import InvalidInput, NotFound, NotTrusted
+from tetrarium.lifecycle.trust import WINDOW
 from tetrarium.mcp.tools import BY_NAME, Caller
 from tetrarium.model import Confidence, Outcome, Standing
-from tetrarium.service import WINDOW, MemoryService
+from tetrarium.service import MemoryService
 
 AGENT, OTHER = "editor 1.0", "console 2"
 CACHE = "The session cache of the gateway lives for five minutes in Redis."
@@ -258,7 +260,14 @@ def test_pin_and_expiry_make_no_version_and_an_edit_can_be_undone(filled: Memory
     assert filled.search("how long does the session cache live?")[0].id == memory
 
 
-def test_a_gathered_recall_is_sorted_by_use_and_brings_neighbours_within_the_budget(space: MemoryService) -> None:
+@pytest.fixture
+def unvoided(tmp_path: Path) -> Iterator[MemoryService]:
+    with tetrarium.open_space(tmp_path / "unvoided", void_target=0.0) as space:
+        yield space
+
+
+def test_a_gathered_recall_is_sorted_by_use_and_brings_neighbours_within_the_budget(unvoided: MemoryService) -> None:
+    space = unvoided
     space.store("We decided to keep sessions in Redis because the database was slow.", session="s", client=AGENT)
     space.store("The lunch menu of the canteen changes on Wednesdays.", session="s", client=AGENT)
     for number in range(120):

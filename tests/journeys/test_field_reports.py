@@ -140,7 +140,7 @@ def test_row_23_no_read_outgrows_its_bound_however_much_is_stored(by_keywords: M
             force=True,
         )
     last = by_keywords.recall("which containers of the shipment were unloaded?", client=CALLER.client)
-    reads = {
+    reads: dict[str, tuple[dict[str, object], int]] = {
         "memory_search": ({"query": "containers of the shipment"}, 2_000),
         "void_recall": ({"query": "containers of the shipment", "budget": 500}, 500),
         "memory_recall": ({"query": "containers of the shipment", "budget": 500}, 500),
