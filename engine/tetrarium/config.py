@@ -157,6 +157,12 @@ class Settings:
     protected_top: int = _number(
         3, unit="memories", source="T", about="The best memories of a recall, which are never voided."
     )
+    gathered_share: float = _number(
+        0.80,
+        unit="share",
+        source="T",
+        about="Of the budget of a recall sorted by use, what the recall may take; neighbours take the rest.",
+    )
     kept_traces: int = _number(50, unit="recalls", source="T", about="Recall traces kept in memory.")
 
     # --- geometry -----------------------------------------------------------------------------

@@ -463,12 +463,13 @@ class Group:
 class Gathered:
     """A recall sorted by what its memories are for, and the memories stored next to the best of them.
 
-    neighbours fit into what the recall left of its budget; token_usage counts both.
+    neighbours fit into what the recall left of the budget; token_usage counts both. trace.budget is the recall's share.
     """
 
     trace: RecallTrace
     groups: tuple[Group, ...]
     neighbours: tuple[Memory, ...]
+    budget: int
     token_usage: int
 
 

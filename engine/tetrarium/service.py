@@ -478,15 +478,18 @@ class MemoryService:
     ) -> Gathered:
         """A recall sorted by what its memories are for, with the memories stored next to the best of them.
 
-        Neighbours take what the recall left of its budget; off-topic ones stay out. Errors as in `recall`.
+        The recall takes its share of the budget first (`gathered_share`), neighbours what is left; what is off topic
+        stays out of both. Errors as in `recall`.
         """
-        trace = self.recall(query, budget=budget, project=project, client=client, session=session)
+        tokens = self.settings.default_budget if budget is None else _budget(budget, self.settings.max_budget)
+        share = max(1, int(tokens * self.settings.gathered_share))
+        trace = self.recall(query, budget=share, project=project, client=client, session=session)
         groups = (
             Group(name, tuple(hit for hit in trace.blocks if hit.memory.category in kinds))
             for name, kinds in _GROUPS.items()
         )
-        neighbours, used = self._neighbours(trace)
-        return Gathered(trace, tuple(g for g in groups if g.hits), neighbours, trace.token_usage + used)
+        neighbours, used = self._neighbours(trace, tokens - trace.token_usage)
+        return Gathered(trace, tuple(g for g in groups if g.hits), neighbours, tokens, trace.token_usage + used)
 
     def explain(self, memory_id: str, recall_id: str = "", *, client: str | None = None) -> Explanation:
         """Why a memory was or was not answered by a recall ("": the last one, of one client if named). Reads only.
@@ -557,20 +560,21 @@ class MemoryService:
             changes.append(Change(ChangeKind.PROJECT, project, f"the question asked in project '{project}'"))
         return Obstacles(reason, tuple(changes), then or force)
 
-    def _neighbours(self, trace: RecallTrace) -> tuple[tuple[Memory, ...], int]:
-        """Memories stored just before and after the best blocks, as far as the budget goes, and their tokens."""
+    def _neighbours(self, trace: RecallTrace, room: int) -> tuple[tuple[Memory, ...], int]:
+        """Memories stored just before and after the best blocks, as far as the room goes, and their tokens."""
         table = self._space.indexes.table
         allowed = self._scope(trace.project, "live").allowed
-        told = {candidate.id for candidate in trace.candidates}
-        left, chosen = trace.budget - trace.token_usage, list[int]()
+        told = {c.id for c in trace.candidates if c.reason is not Reason.OVER_BUDGET}
+        used, chosen = 0, list[int]()
         for hit in trace.blocks[:_NEIGHBOURED]:
             num = table.by_id[hit.id]
             for near in (int(table.before[num]), int(table.after[num])):
                 tokens = budgeting.cost(int(table.budget_tokens[near]))
-                if near and allowed[near] and near not in chosen and table.ids[near] not in told and tokens <= left:
+                fits = used + tokens <= room
+                if near and allowed[near] and near not in chosen and table.ids[near] not in told and fits:
                     chosen.append(near)
-                    left -= tokens
-        return tuple(self._space.reader.memories(chosen)), trace.budget - trace.token_usage - left
+                    used += tokens
+        return tuple(self._space.reader.memories(chosen)), used
 
     def _keep(self, asked: _Asked, client: str) -> None:
         if client not in self._asked and len(self._asked) >= KEPT_CLIENTS:

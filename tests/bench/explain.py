@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -51,12 +52,12 @@ def is_right(space: MemoryService, trace: RecallTrace, found: Explanation) -> bo
         return False
     asked: dict[str, object] = {"project": trace.project, "budget": trace.budget, "void_target": trace.void_target}
     wider: dict[str, float | int | str] = {}
-    undo = []
+    undo: list[Callable[[], object]] = []
     before = space.get(found.memory_id)
     for change in found.changes:
         if change.kind is ChangeKind.RELEASE:
             space.release(found.memory_id)
-            undo.append(lambda: space.inhibit(found.memory_id, successor=before.superseded_by or "", reason="again"))
+            undo.append(lambda: space.inhibit(found.memory_id, reason="again"))
         elif change.kind is ChangeKind.EXPIRY:
             space.update(found.memory_id, expires_at="never")
             undo.append(lambda: space.update(found.memory_id, expires_at=before.expires_at))
