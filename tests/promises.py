@@ -133,6 +133,12 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_tools_arguments.py::*",
         "unit/test_tools_answers.py::*",
     ),
+    "memory_recall gathers by use, void_zones and void_explain tell why or why not, decision_record and pattern_learn keep "
+    "their form, memory_update, memory_forget and memory_feedback correct: previewed, reversible, trusted.": (
+        "unit/test_correction.py::*",
+        "journeys/test_void_peer_rows.py::*",
+        "journeys/test_field_reports.py::*",
+    ),
     "Standard output belongs to the protocol; a request with a legible id is always answered.": (
         WIRE + "test_only_the_protocol_leaves_on_standard_output_also_with_debug_logging_and_at_the_end",
         WIRE + "test_a_request_that_cannot_be_read_is_answered_all_the_same",
