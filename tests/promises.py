@@ -138,6 +138,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_correction.py::*",
         "journeys/test_void_peer_rows.py::*",
         "journeys/test_field_reports.py::*",
+        "journeys/test_corrections.py::*",
+        "journeys/test_explain.py::*",
     ),
     "Standard output belongs to the protocol; a request with a legible id is always answered.": (
         WIRE + "test_only_the_protocol_leaves_on_standard_output_also_with_debug_logging_and_at_the_end",

@@ -69,6 +69,12 @@ class Settings:
     label_weight: float = _number(
         0.15, unit="weight", source="S1", about="Weight of the share of the query's labels that a memory carries."
     )
+    intent_weight: float = _number(
+        0.15,
+        unit="weight",
+        source="T",
+        about="Weight of being of the kind (decision, skill, bug …) and of the time that a question asks for.",
+    )
     entity_weight: float = _number(
         0.25,
         unit="weight",
@@ -162,6 +168,12 @@ class Settings:
         unit="share",
         source="T",
         about="Of the budget of a recall sorted by use, what the recall may take; neighbours take the rest.",
+    )
+    near_duplicates_kept: int = _number(
+        8,
+        unit="memories",
+        source="T",
+        about="Of memories that say the same but for numbers, a recall answers the best so many.",
     )
     kept_traces: int = _number(50, unit="recalls", source="T", about="Recall traces kept in memory.")
 

@@ -76,6 +76,7 @@ class Reason(StrEnum):
     OFF_TOPIC = "void:off_topic_cluster"
     OVER_BUDGET = "void:over_budget"
     NO_EVIDENCE = "void:no_evidence"
+    NEAR_DUPLICATE = "void:near_duplicate"
     SUPERSEDED = "inhibited:superseded"
     INHIBITED = "inhibited:by_hand"
     OTHER_PROJECT = "filtered:project"
@@ -280,7 +281,7 @@ class StoreResult:
 class ScoreParts:
     """The parts of one score, in the order in which every view shows them.
 
-    `vector`, `keyword`, `label`, `entity` and `context` are summands, already weighted; `recency`,
+    `vector`, `keyword`, `label` (labels, and the kind and time asked for), `entity` and `context` are summands, already weighted; `recency`,
     `importance`, `access` and `confidence` are factors. score = (sum of summands) · (product of factors).
     """
 

@@ -430,7 +430,7 @@ class MemoryService:
         tokens = self.settings.default_budget if budget is None else _budget(budget, self.settings.max_budget)
         target = self.settings.void_target if void_target is None else _void_target(void_target)
         self.catch_up()
-        ranking, question, embedding_ms = self._ranked(text, self._scope(project, "live"))
+        ranking, question, embedding_ms = self._ranked(text, self._scope(project, "live"), answering=True)
         decision = decide(
             question, ranking, self._space.indexes, budget=tokens, void_target=target, settings=self.settings
         )
@@ -1059,7 +1059,7 @@ class MemoryService:
 
     # --- private ------------------------------------------------------------------------------
 
-    def _ranked(self, text: str, scope: Scope) -> tuple[Ranking, Question, float]:
+    def _ranked(self, text: str, scope: Scope, *, answering: bool = False) -> tuple[Ranking, Question, float]:
         embedding_ms = 0.0
 
         def embed(words: str) -> Float32 | None:
@@ -1069,10 +1069,14 @@ class MemoryService:
             embedding_ms = (time.perf_counter() - started) * 1e3
             return vector
 
-        question = analyse(text, embed, self._space.indexes, self._space.synonyms)
+        question = analyse(text, embed, self._space.indexes, self._space.synonyms, datetime.now().astimezone())
         if question.vector is not None:
             # Memories that were stored while the model was away are not found by meaning before they are embedded.
             self._space.complete_vectors(CATCH_UP_VECTORS)
+        if answering and not question.terms and not question.intent.identity and question.intent.since is None:
+            # Stop words and punctuation ask for nothing.
+            nothing = np.zeros_like(scope.allowed)
+            scope = replace(scope, allowed=nothing, shadow=nothing)
         ranking = rank(
             question, self._space.indexes, self._space.reader.match, scope, now=time.time(), settings=self.settings
         )
@@ -1136,7 +1140,7 @@ class MemoryService:
         if not question.text:
             notes.append("The question is empty.")
         elif not question.terms:
-            notes.append("The question holds no content word; it was answered by meaning alone.")
+            notes.append("The question holds no content word: nothing was looked for.")
         if not len(ranking.nums):
             notes.append(
                 "Nothing in this space answers it." if len(self._space.indexes.table) else "The space is empty."

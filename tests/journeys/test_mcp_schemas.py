@@ -72,7 +72,7 @@ def test_every_answer_follows_the_schema_and_every_refusal_gives_advice(tool: To
         assert "\x1b" not in answer.text
         answered += 1
     assert answered > ROUNDS / 10
-    assert refusals or not tool.arguments
+    assert refusals or not any(argument.required for argument in tool.arguments)
     assert all(len(words) > 10 for words in refusals)
 
 

@@ -69,7 +69,6 @@ def page(*contents: str, total: int | None = None, offset: int = 0) -> SearchRes
         elapsed_ms=1,
         embedding_ms=0,
         note="",
-        evidence=None,
     )
 
 

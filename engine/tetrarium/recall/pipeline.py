@@ -6,6 +6,8 @@ a second computation. A recall writes nothing.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,6 +30,8 @@ from tetrarium.model import (
 from tetrarium.recall import budget as budgeting
 from tetrarium.recall.ranking import Question, Ranking, unknown_subject
 from tetrarium.recall.voids import Carving, carve
+
+_DIGITS = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +71,17 @@ def decide(
             settings=settings,
         )
     zone_of = {member: index for index, zone in enumerate(carving.zones) for member in zone.members}
-    active = [position for position in range(len(nums)) if not carving.void[position]]
+    repeated = _repeated([table.tokens[num] for num in nums], settings.near_duplicates_kept)
+    active = [position for position in range(len(nums)) if not carving.void[position] and position not in repeated]
     costs = [budgeting.cost(int(table.budget_tokens[num])) for num in nums]
     fitted = budgeting.fit([costs[position] for position in active], budget)
     kept = tuple(active[i] for i in fitted.kept)
     left_out = tuple(active[i] for i in fitted.left_out)
-    reason = dict.fromkeys(kept, Reason.KEPT) | dict.fromkeys(left_out, Reason.OVER_BUDGET)
+    reason = (
+        {position: Reason.NEAR_DUPLICATE for position in repeated if not carving.void[position]}
+        | dict.fromkeys(kept, Reason.KEPT)
+        | dict.fromkeys(left_out, Reason.OVER_BUDGET)
+    )
     parts = ranking.parts(len(nums))
     scores = ranking.scores.total[: len(nums)].tolist()
     profiles = carving.profile.tolist()
@@ -157,7 +166,7 @@ def trace_of(
 
 def _absent(question: Question, ranking: Ranking, indexes: Indexes, settings: Settings) -> str:
     """Why nothing can be answered, or "": an identifier that this space has never seen, or too little evidence."""
-    if settings.evidence_floor <= 0 or not len(ranking.nums):
+    if settings.evidence_floor <= 0 or not len(ranking.nums) or question.intent.identity:
         return ""
     if stranger := unknown_subject(question, indexes):
         return f"Nothing in this space knows '{stranger}'."
@@ -167,6 +176,20 @@ def _absent(question: Question, ranking: Ranking, indexes: Indexes, settings: Se
             f"{settings.evidence_floor:.1f} would do); a search shows the nearest memories all the same."
         )
     return ""
+
+
+def _repeated(tokens: Sequence[str], most: int) -> set[int]:
+    """Positions, best first, of what says the same but for numbers as `most` better ones do."""
+    if len(tokens) <= most:
+        return set()
+    seen: Counter[str] = Counter()
+    repeated: set[int] = set()
+    for position, text in enumerate(tokens):
+        shape = _DIGITS.sub("0", text)
+        seen[shape] += 1
+        if seen[shape] > most:
+            repeated.add(position)
+    return repeated
 
 
 def _guarded(question: Question, nums: list[int], indexes: Indexes) -> Bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from datetime import datetime
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from tetrarium.indexing.indexes import Indexes
 from tetrarium.indexing.synonyms import Synonyms
 from tetrarium.indexing.tokens import fold, language, tokenize
 from tetrarium.knowledge.entities import entities_in
-from tetrarium.model import Bool, Float32, Float64, Int64, ScoreParts
+from tetrarium.model import CATEGORIES, Bool, Float32, Float64, Int64, ScoreParts
+from tetrarium.recall.intent import Intent, intent_of
 from tetrarium.recall.scoring import Features, Scores, Sessions, fuse, standardised_keywords
 
 LEAST_DEVIATION = 0.005
@@ -51,6 +53,7 @@ class Question:
     labels: tuple[str, ...]
     entities: tuple[str, ...]
     authors: tuple[int, ...]
+    intent: Intent
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +91,17 @@ class Ranking:
         return [ScoreParts(*row) for row in np.stack([column[:most] for column in columns], axis=1).tolist()]
 
 
-def analyse(text: str, embed: Callable[[str], Float32 | None], indexes: Indexes, synonyms: Synonyms) -> Question:
+def analyse(
+    text: str, embed: Callable[[str], Float32 | None], indexes: Indexes, synonyms: Synonyms, now: datetime
+) -> Question:
     """What a question asks for: its meaning and terms, and the labels, entities and speakers of this space it names.
 
     Who spoke is a matter of the entity boost; the names are taken out of what is embedded, where they would draw
     every turn of that speaker near (measured on conversations: R@10 0.786 → 0.814).
     """
     table = indexes.table
+    intent = intent_of(text, now)
+    asked, text = text, intent.bare
     folded = f" {fold(text)} "
     words = set(folded.replace("?", " ").replace(",", " ").split())
     terms = tuple(dict.fromkeys(tokenize(text)))
@@ -103,7 +110,7 @@ def analyse(text: str, embed: Callable[[str], Float32 | None], indexes: Indexes,
     speakers = [(code, fold(name)) for code, name in enumerate(table.authors.names) if name]
     authors = [(code, name) for code, name in speakers if _names(folded, name)]
     return Question(
-        text=text,
+        text=asked,
         terms=terms,
         synonyms=synonyms.expand(text, terms),
         language=language(text),
@@ -111,6 +118,7 @@ def analyse(text: str, embed: Callable[[str], Float32 | None], indexes: Indexes,
         labels=labels,
         entities=tuple(entity for entity in named if entity in table.by_entity),
         authors=tuple(code for code, _ in authors),
+        intent=intent,
     )
 
 
@@ -145,6 +153,7 @@ def rank(
             best_reachable=indexes.keywords.best_reachable(question.terms),
         ),
         label_share=_share(nums, [table.by_label[label] for label in question.labels]),
+        intent_share=_intent_share(question.intent, nums, indexes),
         entity_share=_entity_share(question, nums, indexes),
         age=now - np.maximum(table.accessed[nums], table.created[nums]),
         importance=table.importance[nums].astype(np.float64),
@@ -202,6 +211,8 @@ def _candidates(question: Question, indexes: Indexes, match: Match, scope: Scope
     table = indexes.table
     wanted = scope.allowed | scope.shadow
     found: list[Int64] = []
+    if question.intent.identity or question.intent.since is not None:
+        found.append(_fitting(question.intent, wanted, indexes, settings.vector_candidates))
     if question.vector is not None:
         found.append(indexes.vectors.search(question.vector, settings.vector_candidates, wanted)[0])
     # A filter must not see a list that was cut before it: fetch every match, then filter, then cut.
@@ -218,6 +229,18 @@ def _candidates(question: Question, indexes: Indexes, match: Match, scope: Scope
         near += [one, link[one]]
     nums = np.unique(np.concatenate(near))
     return nums[wanted[nums]]
+
+
+def _fitting(intent: Intent, wanted: Bool, indexes: Indexes, most: int) -> Int64:
+    """(≤ most,) the newest memories of the kind and time that a question asks for, whatever words they hold."""
+    table = indexes.table
+    mask = wanted.copy()
+    if intent.identity:
+        mask &= np.isin(table.category, [CATEGORIES.index(category) for category in intent.categories])
+    if intent.since is not None and intent.until is not None:
+        mask &= (table.created >= intent.since) & (table.created < intent.until)
+    nums = np.flatnonzero(mask)
+    return nums[np.argsort(-table.created[nums], kind="stable")[:most]]
 
 
 def _cosine_z(question: Question, nums: Int64, indexes: Indexes) -> Float64:
@@ -244,6 +267,20 @@ def _share(nums: Int64, members: Sequence[set[int]]) -> Float64:
         held += np.fromiter((num in group for num in nums.tolist()), np.float64, len(nums))
     share: Float64 = held / len(members)
     return share
+
+
+def _intent_share(intent: Intent, nums: Int64, indexes: Indexes) -> Float64:
+    """(n,) 0 … 1: of the kind and of the time that the question asks for."""
+    table = indexes.table
+    asked: list[Float64] = []
+    if intent.categories:
+        kinds = [CATEGORIES.index(category) for category in intent.categories]
+        asked.append(np.isin(table.category[nums], kinds).astype(np.float64))
+    if intent.since is not None and intent.until is not None:
+        created = table.created[nums]
+        # When something happened is the point of the question: it counts twice.
+        asked += [((created >= intent.since) & (created < intent.until)).astype(np.float64)] * 2
+    return np.mean(asked, axis=0) if asked else np.zeros(len(nums))
 
 
 def _entity_share(question: Question, nums: Int64, indexes: Indexes) -> Float64:

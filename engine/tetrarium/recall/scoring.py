@@ -31,6 +31,7 @@ class Features:
     cosine_z: Float64
     keyword_z: Float64
     label_share: Float64
+    intent_share: Float64
     entity_share: Float64
     age: Float64
     importance: Float64
@@ -85,7 +86,7 @@ def fuse(features: Features, sessions: Sessions, settings: Settings) -> Scores:
     """The scores of all candidates of one question."""
     vector = settings.vector_weight * (features.cosine_z / UNIT + BASE)
     keyword = settings.keyword_weight * features.keyword_z / UNIT
-    label = settings.label_weight * features.label_share
+    label = settings.label_weight * features.label_share + settings.intent_weight * features.intent_share
     entity = settings.entity_weight * features.entity_share
     own = vector + keyword + label + entity
     context = in_context(own, sessions, settings) - own
