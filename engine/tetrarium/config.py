@@ -47,7 +47,16 @@ class Settings:
         0.15, unit="share", source="measured", about="By how much of its score it must lead the next memory."
     )
     contradiction_overlap: float = _number(
-        0.50, unit="Jaccard", source="measured", about="Shared content words from which two memories may contradict."
+        0.30,
+        unit="Jaccard",
+        source="measured",
+        about="Shared content words, weighted by rarity, from which two memories may contradict.",
+    )
+    contradiction_stranger: float = _number(
+        2.5,
+        unit="log(N/df)",
+        source="measured",
+        about="Rarity of a word from which one on either side makes two subjects of two texts.",
     )
 
     # --- model --------------------------------------------------------------------------------

@@ -263,7 +263,11 @@ class MemoryService:
         reachable = table.in_project(draft.source.project)
         nums = [num for num in near.tolist() if reachable[num] and num not in targets]
         contents = self._space.reader.contents(nums)
-        whys = ((num, correction.contradiction(draft.content, contents[num], settings=self.settings)) for num in nums)
+        rarity = self._space.indexes.keywords.rarity
+        whys = (
+            (num, correction.contradiction(draft.content, contents[num], rarity=rarity, settings=self.settings))
+            for num in nums
+        )
         return tuple((num, why) for num, why in whys if why)
 
     def _commit_store(

@@ -78,9 +78,9 @@ def test_every_answer_follows_the_schema_and_every_refusal_gives_advice(tool: To
 
 def value(argument: Argument, chance: random.Random, ids: list[str]) -> Any:
     """Mostly fitting, sometimes not."""
-    if argument.name in ("id", "memory_id") and chance.random() < 0.9:
+    if argument.name in ("id", "memory_id") and chance.random() < 0.6:
         return chance.choice(ids)
-    if argument.name == "recall_id" and chance.random() < 0.9:
+    if argument.name == "recall_id" and chance.random() < 0.8:
         return None
     if chance.random() < 0.05:
         return chance.choice([None, True, [], {}, {"a": 1}, "", "\ud800", -1, 1e308, 10**30, ["x", 5], "x" * 5_000])

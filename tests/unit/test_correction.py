@@ -51,6 +51,19 @@ def test_two_words_describe_a_subject_and_never_one_memory() -> None:
     assert meant("session cache", described((1.0, "session cach")), rarity=lambda _: 1.0, settings=DEFAULTS) is None
 
 
+def test_texts_that_each_hold_a_rare_word_of_their_own_speak_of_two_subjects() -> None:
+    rare = {"harbor", "falcon"}
+
+    def say(word: str, seconds: int) -> str:
+        return f"The refund job of {word} times out after {seconds} seconds."
+
+    def rarity(token: str) -> float:
+        return 4.0 if token in rare else 1.0
+
+    assert not contradiction(say("harbor", 30), say("falcon", 60), rarity=rarity, settings=DEFAULTS)
+    assert contradiction(say("harbor", 30), say("harbor", 60), rarity=rarity, settings=DEFAULTS)
+
+
 @pytest.mark.parametrize(
     ("new", "old", "word"),
     [
@@ -64,5 +77,5 @@ def test_two_words_describe_a_subject_and_never_one_memory() -> None:
     ],
 )
 def test_a_contradiction_is_the_same_subject_with_another_value(new: str, old: str, word: str) -> None:
-    why = contradiction(new, old, settings=DEFAULTS)
+    why = contradiction(new, old, rarity=lambda _: 1.0, settings=DEFAULTS)
     assert (word in why) if word else not why
