@@ -51,7 +51,7 @@ def whole(space: Space) -> SpaceSnapshot:
 def since(space: Space, version: int) -> SnapshotDelta | None:
     """What changed after a version; None when that is too long ago (or not a version of this space)."""
     now = space.indexes.version
-    if not 0 <= now - version <= LONGEST_DELTA:
+    if version < 0 or not 0 <= now - version <= LONGEST_DELTA:
         return None
     table = space.indexes.table
     changes = space.reader.changes_since(version)

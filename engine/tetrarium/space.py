@@ -127,7 +127,9 @@ class Space:
 
     def _relatives(self, vector: Float32 | None, keywords: Sequence[str]) -> list[tuple[int, float]]:
         nums, cosines, keyword_cosines = self.indexes.relatives(vector, keywords, self.settings.relatives)
-        likeness = similarity(cosines, keyword_cosines, self.calibration)
+        # Where either has no vector, the keywords decide, and the vectors say nothing for or against.
+        known = np.where(cosines == 0, self.calibration.cosine_mean, cosines)
+        likeness = similarity(known, keyword_cosines, self.calibration)
         nearest = np.lexsort((nums, -likeness))[: self.settings.relatives]
         return list(zip(nums[nearest].tolist(), likeness[nearest].tolist(), strict=True))
 
@@ -421,7 +423,7 @@ class Space:
 
     def _mark(self, *components: int) -> None:
         """The members of clusters have changed, with the version that the indexes hold or the next one."""
-        for component in components:
+        for component in filter(None, components):
             self._told.pop(component, None)
             self._marked[component] = self.indexes.version
 

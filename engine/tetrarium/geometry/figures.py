@@ -98,7 +98,7 @@ def _at_home(geometry: Geometry, nums: Sequence[int]) -> Bool:
             cosines[own] -= float(vectors[row] @ vectors[row])
             shared[own] -= sum(weights.values())
             others[own] -= 1
-        by_vector = (cosines / others - scale.cosine_mean) / scale.cosine_std
+        by_vector = (cosines / others - scale.cosine_mean) / scale.cosine_std * vectors[row].any()
         by_keywords = (shared / (whole * others) - scale.keyword_mean) / scale.keyword_std
         alike = VECTOR_SHARE * by_vector + (1 - VECTOR_SHARE) * by_keywords
         # Small clusters are damped as they are in a placement: a pair that shares a project is no topic.

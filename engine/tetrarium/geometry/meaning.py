@@ -56,7 +56,9 @@ def linkage(geometry: Geometry, one: int, other: int) -> float:
     few, many = sorted((a.keyword_counts, b.keyword_counts), key=len)
     shared = sum(geometry.rarity_of(k) ** 2 * c * many[k] for k, c in few.items() if k in many)
     whole = math.sqrt(_weight(geometry, a.keyword_counts) / n * _weight(geometry, b.keyword_counts) / m) or 1.0
-    by_vector = (float(a.vector_sum @ b.vector_sum) / (n * m) - scale.cosine_mean) / scale.cosine_std
+    known = a.vector_sum.any() and b.vector_sum.any()
+    cosine = float(a.vector_sum @ b.vector_sum) / (n * m) if known else scale.cosine_mean
+    by_vector = (cosine - scale.cosine_mean) / scale.cosine_std
     by_keywords = (shared / (n * m * whole) - scale.keyword_mean) / scale.keyword_std
     return VECTOR_SHARE * by_vector + (1 - VECTOR_SHARE) * by_keywords
 

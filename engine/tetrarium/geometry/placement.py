@@ -212,7 +212,8 @@ class Geometry:
         size = len(self.places.components[number].members)
         shared = sum(w * w * core.keyword_counts[k] for k, w in keywords.items() if k in core.keyword_counts)
         whole = sum(w * w for w in keywords.values()) or 1.0
-        by_vector = (float(core.vector_sum @ vector) / size - scale.cosine_mean) / scale.cosine_std
+        cosine = float(core.vector_sum @ vector) / size if vector.any() else scale.cosine_mean
+        by_vector = (cosine - scale.cosine_mean) / scale.cosine_std
         by_keywords = (shared / (whole * size) - scale.keyword_mean) / scale.keyword_std
         return VECTOR_SHARE * by_vector + (1 - VECTOR_SHARE) * by_keywords
 
