@@ -47,6 +47,7 @@ _PLANS = {
     "merge": "merge clusters that mean the same, or the two that are named",
     "attach": "attach lone memories and small clusters to the cluster that takes their kind",
     "mend": "bring back what deletions cut off",
+    "layout": "move whole clusters, as they are, near those that mean nearly the same",
     "settle": "give the places inside clusters out anew, so that relatives stand together",
 }
 

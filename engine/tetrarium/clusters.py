@@ -141,12 +141,17 @@ class Clusters:
             Cause.ATTACH: lambda: plans.attachments(geometry, space.relatives_of, one),
             Cause.MEND: lambda: plans.mends(geometry, self._fragments(one)),
             Cause.SETTLE: lambda: plans.settlements(geometry, every),
+            Cause.LAYOUT: lambda: plans.layouts(geometry),
         }
         if cause not in make:
             raise InvalidInput(f"'{cause}' cannot be planned.", advice=f"Use one of: {', '.join(make)}.")
         proposals = make[cause]()
         steps = [step for proposal in proposals for step in proposal.steps]
-        return self._as_plan(cause, [self._why(cause, proposal) for proposal in proposals], steps)
+        if cause is Cause.LAYOUT:
+            why = [f"{len(proposals)} clusters are moved as they are, so that like stands near like."] if steps else []
+        else:
+            why = [self._why(cause, proposal) for proposal in proposals]
+        return self._as_plan(cause, why, steps)
 
     def apply(self, plan: ClusterPlan) -> PlanRecord:
         """Do what a plan says, each step one transaction. Steps that no longer fit are left out, and counted."""

@@ -387,6 +387,7 @@ class Cause(StrEnum):
     ATTACH = "attach"
     MEND = "mend"
     SETTLE = "settle"
+    LAYOUT = "layout"
     REPAIR = "repair"
     UNDO = "undo"
 

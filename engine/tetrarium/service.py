@@ -75,7 +75,7 @@ MAX_PAGE = 1_000
 """Hits or rows that one call gives."""
 
 _STATES = ("live", "inhibited", "all")
-_PLANNED = ("fission", "merge", "attach", "mend", "settle")
+_PLANNED = ("fission", "merge", "attach", "mend", "settle", "layout")
 _ORDERS = ("created", "accessed", "importance", "access_count", "category", "cluster", "content")
 
 
@@ -579,7 +579,7 @@ class MemoryService:
 
         cause: fission (split what holds two topics), merge (join what means the same; `onto` names the second),
         attach (lone memories and small clusters), mend (what deletions cut off), settle (better places inside
-        clusters); cluster: only this one. Raises NotFound, InvalidInput.
+        clusters), layout (whole clusters near what is like them); cluster: only this one. Raises NotFound, InvalidInput.
         """
         if cause not in list(Cause):
             raise InvalidInput(f"There is no plan '{cause}'.", advice=f"Use one of: {', '.join(_PLANNED)}.")

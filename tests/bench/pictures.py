@@ -88,7 +88,9 @@ def grown(n: int) -> None:
         voxels.append(unpack(key))
         numbers.append(number)
     tenth = n // 10
-    print(f"| add one place at {n:,}, first / last tenth, median | {np.median(cost[:tenth]):.4f} / {np.median(cost[-tenth:]):.4f} ms | flat |")
+    print(
+        f"| add one place at {n:,}, first / last tenth, median | {np.median(cost[:tenth]):.4f} / {np.median(cost[-tenth:]):.4f} ms | flat |"
+    )
     arrays = np.arange(1, n + 1), np.array(voxels, np.int32), np.array(numbers)
     load, move = Watch(), Watch()
     for _ in range(RUNS):
@@ -104,7 +106,13 @@ def grown(n: int) -> None:
     for at in range(200):
         one, other = COMPONENT * at // 2 % n + 1, COMPONENT * at // 2 % n + 2
         with move.run():
-            fresh.change((), {one: (fresh.voxel_of(other), fresh.component_of[other]), other: (fresh.voxel_of(one), fresh.component_of[one])})
+            fresh.change(
+                (),
+                {
+                    one: (fresh.voxel_of(other), fresh.component_of[other]),
+                    other: (fresh.voxel_of(one), fresh.component_of[one]),
+                },
+            )
     print(f"| load all places of {n:,} | {load}, RAM {ram:.0f} MB | |")
     print(f"| swap two, checked | {move} | |", flush=True)
 

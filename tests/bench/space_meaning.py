@@ -5,8 +5,8 @@
 Three corpora: generated developer notes with 60 known topics, LoCoMo conversations (topic = session), documentation
 paragraphs of the packages that are installed here (topic = module). Every memory goes through the public door, then
 the plans that a dream would apply are applied one by one. Printed a corpus: purity, adjusted Rand and lone memories
-after each plan, and a layout: of a memory's 10 nearest by meaning, how many stand within 3 edges (scaled to one
-density), how many of its 10 nearest in space are among them, and Spearman's rank correlations of distance in
+after each plan, and a layout: of a memory's 10 nearest by meaning, how many stand within 3 edges (for the
+others: within the radius that holds as many memories on average), how many of its 10 nearest in space are among them, and Spearman's rank correlations of distance in
 meaning and in space. Meaning is measured by the embedding alone, and by the mix with keywords that places memories.
 """
 
@@ -42,7 +42,19 @@ Layout = NDArray[np.float64]
 K = 10
 EDGES = 3.0
 PAIRS = 40_000
-PACKAGES = ("numpy", "hypothesis", "mypy", "pyqtgraph", "pytest", "mcp", "ast", "asyncio", "email", "logging", "sqlite3")
+PACKAGES = (
+    "numpy",
+    "hypothesis",
+    "mypy",
+    "pyqtgraph",
+    "pytest",
+    "mcp",
+    "ast",
+    "asyncio",
+    "email",
+    "logging",
+    "sqlite3",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +96,9 @@ def documentation(most: int, seed: int = 7) -> Corpus:
     random.Random(seed).shuffle(found)
     found = found[:most]
     return Corpus(
-        "documentation paragraphs, topic = package", [{"content": text} for _, text in found], codes([p for p, _ in found])
+        "documentation paragraphs, topic = package",
+        [{"content": text} for _, text in found],
+        codes([p for p, _ in found]),
     )
 
 
@@ -143,14 +157,20 @@ def walked(n: int, seed: int = 1) -> Layout:
     return centres(np.array([unpack(key) for key in order], np.int32)).astype(np.float64)
 
 
-def to_one_density(spots: Layout, like: float) -> Layout:
-    """Scaled so that the median distance to the 10th nearest in space is `like`: a layout may not win by shrinking."""
-    return spots * (like / np.median(tenth(spots)))
+def coverage(spots: Layout, radius: float) -> float:
+    """Mean number of others within a radius."""
+    return float(np.mean([(away <= radius).sum() for away in distances(spots)])) - 1
 
 
-def tenth(spots: Layout) -> NDArray[np.float64]:
-    some = np.arange(0, len(spots), max(1, len(spots) // 1000))
-    return np.array([np.partition(np.linalg.norm(spots - spots[at], axis=1), K)[K] for at in some])
+def radius_of(spots: Layout, count: float) -> float:
+    """The radius within which as many others stand on average: a layout may not win by shrinking, or by clumping."""
+    every = np.concatenate(distances(spots))
+    return float(np.partition(every, int(share := (count + 1) / len(spots) * len(every)))[int(share)])
+
+
+def distances(spots: Layout) -> list[NDArray[np.float64]]:
+    some = np.arange(0, len(spots), max(1, len(spots) // 500))
+    return [np.linalg.norm(spots - spots[at], axis=1) for at in some]
 
 
 # --- measures -----------------------------------------------------------------------------------------
@@ -163,27 +183,38 @@ def rank_correlation(one: NDArray[np.floating], other: NDArray[np.floating]) -> 
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
-def quality(spots: Layout, near: NDArray[np.int64], rows: NDArray[np.float32], topics: NDArray[np.int64]) -> str:
+def quality(
+    spots: Layout, radius: float, near: NDArray[np.int64], rows: NDArray[np.float32], topics: NDArray[np.int64]
+) -> str:
     rng = np.random.default_rng(3)
     some = rng.choice(len(spots), min(1_000, len(spots)), replace=False)
-    within = np.linalg.norm(spots[near[some]] - spots[some][:, None], axis=2) <= EDGES
+    within = np.linalg.norm(spots[near[some]] - spots[some][:, None], axis=2) <= radius
     hit = []
     for at in some:
         away = np.linalg.norm(spots - spots[at], axis=1)
         away[at] = np.inf
         hit.append(len(set(np.argpartition(away, K)[:K].tolist()) & set(near[at].tolist())) / K)
-    squares = np.einsum("nd,nd->n", rows, rows)
 
     def correlation(pick: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]) -> float:
         a, b = rng.integers(len(spots), size=(2, PAIRS))
         chosen = pick(a, b) & (a != b)
         a, b = a[chosen], b[chosen]
-        meaning = squares[a] + squares[b] - 2 * np.einsum("nd,nd->n", rows[a], rows[b])
-        return rank_correlation(meaning, np.linalg.norm(spots[a] - spots[b], axis=1))
+        return rank_correlation(-np.einsum("nd,nd->n", rows[a], rows[b]), np.linalg.norm(spots[a] - spots[b], axis=1))
 
     inside = correlation(lambda a, b: topics[a] == topics[b])
     between = correlation(lambda a, b: topics[a] != topics[b])
-    return f"{within.mean() * K:5.2f} | {np.mean(hit):.3f} | {inside:5.2f} | {between:5.2f}"
+    middles = of_topics(spots, rows, topics)
+    return f"{within.mean() * K:5.2f} | {np.mean(hit):.3f} | {inside:5.2f} | {between:5.2f} | {middles:5.2f}"
+
+
+def of_topics(spots: Layout, rows: NDArray[np.float32], topics: NDArray[np.int64]) -> float:
+    """The same between whole topics: their mean meanings against the medians of their places."""
+    names = np.unique(topics)
+    meanings = np.array([rows[topics == name].mean(axis=0) for name in names])
+    middles = np.array([np.median(spots[topics == name], axis=0) for name in names])
+    one, other = np.triu_indices(len(names), 1)
+    alike = np.einsum("nd,nd->n", meanings[one], meanings[other])
+    return rank_correlation(-alike, np.linalg.norm(middles[one] - middles[other], axis=1))
 
 
 def state(space: MemoryService) -> tuple[list[int], Layout, NDArray[np.int64]]:
@@ -205,7 +236,7 @@ def run(corpus: Corpus, vectors: Path | None, settings: dict[str, float]) -> Non
         layouts: dict[str, Layout] = {}
         print("| after | clusters of ≥ 2 | purity | adjusted Rand | lone | own purity | moves | plan + apply, CPU s |")
         print("|---|---|---|---|---|---|---|---|")
-        for cause in ("", "attach", "merge", "fission", "attach", "settle"):
+        for cause in ("", "attach", "merge", "fission", "attach", "settle", "layout"):
             started = time.process_time()
             moves = space.apply_plan(space.plan_clusters(cause)).moves if cause else 0
             took = time.process_time() - started
@@ -220,16 +251,25 @@ def run(corpus: Corpus, vectors: Path | None, settings: dict[str, float]) -> Non
             )
         mixed = rows_of(space._space.geometry, nums)
         bare = space._space.indexes.vectors.vectors(nums)
-        like = float(np.median(tenth(layouts["Tetrarium, as stored"])))
-        chosen = {name: layouts[name] for name in ("Tetrarium, as stored", "Tetrarium, after settle")}
+        count = coverage(layouts["Tetrarium, as stored"], EDGES)
+        chosen = {
+            name: layouts[name]
+            for name in ("Tetrarium, as stored", "Tetrarium, after settle", "Tetrarium, after layout")
+        }
         for name, rows in (("the mix", mixed), ("the embedding alone", bare)):
             near = nearest(rows, K)
-            rivals = {"3-D PCA": principal(rows), "force layout": forced(near), "random lattice walk": walked(len(nums))}
-            print(f"\nMeaning by {name}: nearest of the same topic {(corpus.topics[near] == corpus.topics[:, None]).mean():.1%}")
-            print("| layout | of 10 nearest within 3 edges | 10 nearest found | ρ within topics | ρ between |")
-            print("|---|---|---|---|---|")
+            rivals = {
+                "3-D PCA": principal(rows),
+                "force layout": forced(near),
+                "random lattice walk": walked(len(nums)),
+            }
+            print(
+                f"\nMeaning by {name}: nearest of the same topic {(corpus.topics[near] == corpus.topics[:, None]).mean():.1%}"
+            )
+            print("| layout | of 10 nearest within 3 edges | 10 nearest found | ρ within topics | ρ between | ρ of topics |")
+            print("|---|---|---|---|---|---|")
             for title, spots in (chosen | rivals).items():
-                print(f"| {title} | {quality(to_one_density(spots, like), near, rows, corpus.topics)} |", flush=True)
+                print(f"| {title} | {quality(spots, radius_of(spots, count), near, rows, corpus.topics)} |", flush=True)
 
 
 def main() -> None:

@@ -62,7 +62,9 @@ def words_for_numbers(connection: Connection) -> None:
 
 
 def torn(connection: Connection) -> None:
-    connection.execute("UPDATE places SET i = i + 400 WHERE num % 2 = 0 AND component = (SELECT min(component) FROM places)")
+    connection.execute(
+        "UPDATE places SET i = i + 400 WHERE num % 2 = 0 AND component = (SELECT min(component) FROM places)"
+    )
 
 
 def two_clusters_met(connection: Connection) -> None:
@@ -219,7 +221,9 @@ def test_the_log_of_moves_cannot_be_changed(folder: Path) -> None:
 def test_a_space_of_the_first_schema_is_brought_up_to_date(folder: Path) -> None:
     tables = ("moves", "plans", "cluster_names", "cluster_aliases", "cluster_origins")
     by_hand(folder, lambda c: [c.execute(f"DROP TABLE {table}") for table in tables])
-    by_hand(folder, lambda c: c.execute("DELETE FROM migrations WHERE name = '0002_arrangement'; PRAGMA user_version=1"))
+    by_hand(
+        folder, lambda c: c.execute("DELETE FROM migrations WHERE name = '0002_arrangement'; PRAGMA user_version=1")
+    )
     with tetrarium.open_space(folder) as space:
         assert space.stats().memories == 45
         assert space.plans() == ()

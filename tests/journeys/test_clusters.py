@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +100,7 @@ def test_neighbours_share_vertices_and_a_path_leads_through_them(grown: MemorySe
     way = [memory.id for memory in grown.path_between(members[0], members[-1])]
     assert way[0] == members[0]
     assert way[-1] == members[-1]
-    for one, other in zip(way, way[1:], strict=False):
+    for one, other in pairwise(way):
         assert other in [n.memory.id for n in grown.neighbours(one)]
     assert [m.id for m in grown.path_between(members[0], members[0])] == [members[0]]
 
@@ -225,7 +226,12 @@ def test_another_process_sees_the_moves(folder: Path, tmp_path: Path) -> None:
 
 def test_unknown_plans_and_pairs_are_refused(grown: MemoryService) -> None:
     one = largest(grown)[0]
-    for cause, cluster, onto in (("explode", None, None), ("undo", None, None), ("fission", one, one), ("merge", one, one)):
+    for cause, cluster, onto in (
+        ("explode", None, None),
+        ("undo", None, None),
+        ("fission", one, one),
+        ("merge", one, one),
+    ):
         with pytest.raises(InvalidInput):
             grown.plan_clusters(cause, cluster, onto=onto)
 

@@ -16,7 +16,7 @@ from tetrarium.model import SpaceSnapshot
 from tetrarium.service import MemoryService
 
 SUBJECTS = ["payment worker", "登录令牌", "seat map", "kiosk sync"]
-PLANS = ["fission", "merge", "attach", "mend", "settle"]
+PLANS = ["fission", "merge", "attach", "mend", "settle", "layout"]
 STEPS = st.lists(
     st.tuples(st.sampled_from(["store"] * 6 + ["trash", "trash", "restore", "purge", *PLANS, "join", "undo"]),
               st.integers(0, 40), st.integers(0, 99)),
@@ -24,7 +24,14 @@ STEPS = st.lists(
     max_size=45,
 )  # fmt: skip
 
-EAGER = {"model": "none", "fission_size": 4, "fission_part": 1, "fission_silhouette": -1.0, "merge_margin": -3.0, "plan_step": 3}
+EAGER = {
+    "model": "none",
+    "fission_size": 4,
+    "fission_part": 1,
+    "fission_silhouette": -1.0,
+    "merge_margin": -3.0,
+    "plan_step": 3,
+}
 """Small spaces have to split and merge too; by keywords alone, which is fast."""
 
 Standing = dict[str, tuple[tuple[int, ...], int]]

@@ -21,23 +21,23 @@ WORDS = 512
 """Most keywords of a set of memories that get a column of their own: the most frequent."""
 
 
-def rows_of(geometry: Geometry, nums: Sequence[int]) -> Float32:
-    """(n, d + w) float32; the product of two rows is similarity + `offset`. Not of unit length."""
+def rows_of(geometry: Geometry, nums: Sequence[int], words: int = WORDS) -> Float32:
+    """(n, d + w) float32; the product of two rows is similarity + `offset`. Not of unit length. words: most columns."""
     scale = geometry.calibration
     vectors = geometry.vectors_of(nums).astype(np.float32)
     own = [tuple(dict.fromkeys(ids)) for ids in geometry.keywords_of(nums)]
     counts = Counter(word for ids in own for word in ids)
-    column = {word: at for at, (word, _) in enumerate(counts.most_common(WORDS))}
-    words = np.zeros((len(nums), len(column)), np.float32)
+    column = {word: at for at, (word, _) in enumerate(counts.most_common(words))}
+    keyword_part = np.zeros((len(nums), len(column)), np.float32)
     for row, ids in enumerate(own):
         weights = {word: geometry.rarity_of(word) for word in ids}
         length = math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
         for word, weight in weights.items():
             if word in column:
-                words[row, column[word]] = weight / length
+                keyword_part[row, column[word]] = weight / length
     by_vector = math.sqrt(VECTOR_SHARE / scale.cosine_std)
     by_keywords = math.sqrt((1 - VECTOR_SHARE) / scale.keyword_std)
-    return np.hstack([vectors * by_vector, words * by_keywords])
+    return np.hstack([vectors * by_vector, keyword_part * by_keywords])
 
 
 def offset(geometry: Geometry) -> float:

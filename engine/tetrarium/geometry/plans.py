@@ -13,8 +13,18 @@ from functools import partial
 
 import numpy as np
 
-from tetrarium.geometry import settle
-from tetrarium.geometry.lattice import AROUND_VERTEX, CELL, Voxel, cell, corner_keys, pack, pack_all, unpack
+from tetrarium.geometry import layout, settle
+from tetrarium.geometry.lattice import (
+    AROUND_VERTEX,
+    CELL,
+    WORLD_UNITS_PER_STEP,
+    Voxel,
+    cell,
+    corner_keys,
+    pack,
+    pack_all,
+    unpack,
+)
 from tetrarium.geometry.meaning import likeness, linkage, offset, rows_of
 from tetrarium.geometry.placement import Geometry, cells_within
 from tetrarium.geometry.places import Misfit, Standing, connected_components
@@ -368,6 +378,52 @@ def _rotations(members: Sequence[int], voxels: Int32, at: Int64, number: int, mo
     if waiting:
         steps.append(tuple(waiting))
     return tuple(step for step in steps if step)
+
+
+# --- layout --------------------------------------------------------------------------------------
+
+
+def layouts(geometry: Geometry) -> tuple[Proposal, ...]:
+    """Every component moves as it is to where a map of all of them has it; beside the old map, so that each one's
+    move is a step of its own. A later layout may come back to where the first one was."""
+    places, settings = geometry.places, geometry.settings
+    numbers = sorted(places.components)
+    if len(numbers) < layout.LEAST:
+        return ()
+    members = [places.members(number) for number in numbers]
+    voxels = [np.array([unpack(places.key_of[num]) for num in nums], np.int32) for nums in members]
+    sizes = np.array([len(nums) for nums in members], np.float64)
+    centres = np.array([places.components[number].centre for number in numbers])
+    reach = np.array([np.linalg.norm(v - c, axis=1).max() for v, c in zip(voxels, centres, strict=True)])
+    gap = settings.component_gap / WORLD_UNITS_PER_STEP
+    some = [nums[:: max(1, len(nums) // layout.SAMPLE)][: layout.SAMPLE] for nums in members]
+    rows = rows_of(geometry, [num for nums in some for num in nums], words=layout.WORDS)
+    starts = np.cumsum([0, *(len(nums) for nums in some)])[:-1]
+    meanings = np.add.reduceat(rows, starts, axis=0) / np.array([[len(nums)] for nums in some], np.float32)
+    spots = layout.spread(meanings, sizes, 1.5 * reach + gap / 2, centres)
+    vectors = layout.snapped(spots, voxels, cells_within(settings.component_gap))
+    beside = _beside(voxels, [v + move for v, move in zip(voxels, vectors, strict=True)], gap)
+    found = []
+    for number, nums, stand, vector in zip(numbers, members, voxels, vectors, strict=True):
+        goal = (stand + vector + beside).tolist()
+        step = tuple(
+            Shift(num, _voxel(here), number, _voxel(there), number)
+            for num, here, there in zip(nums, stand.tolist(), goal, strict=True)
+        )
+        found.append(Proposal(number, 0, 0.0, (step,)))
+    return tuple(found)
+
+
+def _beside(old: Sequence[Int32], new: Sequence[Int32], gap: float) -> Int32:
+    """An even vector that brings a new map, round the origin, to where it touches nothing of the old one."""
+    before, after = np.concatenate(old), np.concatenate(new)
+    middle = (before.min(axis=0) + before.max(axis=0)) / 2
+    room = float(np.linalg.norm(before - middle, axis=1).max() + np.linalg.norm(after, axis=1).max() + 2 * gap)
+    if np.linalg.norm(middle) >= room:
+        return np.zeros(3, np.int32)
+    vector: Int32 = np.rint(middle + np.array([room, 0, 0])).astype(np.int32)
+    vector[2] += int(vector.sum()) & 1
+    return vector
 
 
 # --- taking back ---------------------------------------------------------------------------------
