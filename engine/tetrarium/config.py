@@ -142,6 +142,12 @@ class Settings:
         source="T",
         about="Nearest memories of its component round which a placement looks for a free voxel.",
     )
+    anchor_share: float = _number(
+        0.8,
+        unit="share",
+        source="measured",
+        about="Share of its nearest members, against the cluster's main directions, in where a memory wants to stand.",
+    )
     merge_weight: float = _number(
         0.35,
         unit="lattice units a vertex",

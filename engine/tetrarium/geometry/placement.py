@@ -54,6 +54,9 @@ RarityOf = Callable[[int], float]
 _CENTROID_SAMPLE = 8
 """Members that stand for a component on the map of components."""
 
+_NEAREST_FIRST = 6
+"""Power of the similarity with which an anchor pulls: the nearest one counts most (measured)."""
+
 _PITCH = 1.1
 """Lattice steps between the members of a component: grown components leave some voxels free (measured)."""
 
@@ -255,12 +258,15 @@ class Geometry:
     def _target_in(self, number: int, vector: Float32, anchors: Sequence[tuple[int, float]]) -> Float64:
         """The point that a memory of this meaning would like to have in a component, (3,) lattice units."""
         size = len(self.places.components[number].members)
-        if size >= LEAST:
+        if size >= LEAST and not anchors:
             return self._frame_of(number).target(vector, size, _PITCH)
-        weights = np.array([max(similarity, 0.01) ** 2 for _, similarity in anchors])
+        weights = np.array([max(similarity, 0.01) ** _NEAREST_FIRST for _, similarity in anchors])
         voxels = np.array([unpack(self.places.key_of[num]) for num, _ in anchors], np.float64)
-        mean: Float64 = weights @ voxels / weights.sum()
-        return mean
+        beside: Float64 = weights @ voxels / weights.sum()
+        if size < LEAST:
+            return beside
+        share = self.settings.anchor_share
+        return share * beside + (1 - share) * self._frame_of(number).target(vector, size, _PITCH)
 
     def _best(self, keys: set[int], number: int, target: Float64) -> int | None:
         """The key of the highest score, of equal ones the lowest; None when no voxel is free for the component."""
