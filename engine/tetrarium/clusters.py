@@ -224,6 +224,8 @@ class Clusters:
         Memories that stand keep their places; those that do not are placed anew.
         """
         plan_id = new_id()
+        if self.examine().is_healthy:
+            return PlanRecord(plan_id, Cause.REPAIR, (), rows.now(), 0)
 
         def planned() -> tuple[ClusterPlan, Step, list[int], list[int]]:
             step = self._repair_step()
@@ -236,6 +238,8 @@ class Clusters:
             cluster_rows.drop_places(connection, strays)
             rows.drop_vectors(connection, vectors, now=rows.now())
             self._log(connection, plan, 0, step)
+            following = max((shift.target_component + 1 for shift in step), default=0)
+            rows.set_meta(connection, "next_component", max(following, self._space.reader.meta("next_component", 1)))
             cluster_rows.forbid_overlap(connection)
             return plan
 

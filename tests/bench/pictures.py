@@ -22,8 +22,11 @@ from measures import Watch
 
 import tetrarium
 from tetrarium import snapshots
+from tetrarium.config import DEFAULTS
 from tetrarium.geometry.lattice import AROUND_VOXEL, pack, unpack
-from tetrarium.geometry.places import Places
+from tetrarium.geometry.placement import Geometry
+from tetrarium.geometry.places import Places, connected_components
+from tetrarium.geometry.similarity import Calibration, similarity
 from tetrarium.model import Cluster, SpaceSnapshot
 
 RUNS = 5
@@ -117,6 +120,44 @@ def grown(n: int) -> None:
     print(f"| swap two, checked | {move} | |", flush=True)
 
 
+def placed(n: int, topics: int = 200) -> None:
+    """Placements of made-up memories whose relatives are known: the geometry's own share of a store, at size."""
+    rng = np.random.default_rng(1)
+    topic = rng.integers(topics, size=n)
+    heart = rng.normal(size=(topics, 32))
+    vectors = heart[topic] / np.sqrt(32) + rng.normal(size=(n, 32)) * 0.08
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    scale = Calibration(cosine_mean=0.0, cosine_std=0.18, keyword_mean=0.0, keyword_std=0.1, tau=2.0)
+    geometry = Geometry(
+        DEFAULTS, scale, lambda nums: vectors[list(nums)], lambda nums: [(int(topic[x]),) for x in nums]
+    )
+    latest: list[list[int]] = [[] for _ in range(topics)]
+    cost = np.zeros(n)
+    for num in range(n):
+        group = latest[topic[num]]
+        near = group[-40:]
+        alike = similarity(vectors[near] @ vectors[num], np.ones(len(near)), scale) if near else np.zeros(0)
+        best = np.argsort(-alike, kind="stable")[:16]
+        relatives = [(near[at], float(alike[at])) for at in best.tolist()]
+        started = time.thread_time_ns()
+        placement = geometry.plan(vectors[num], {int(topic[num]): 1.0}, relatives)
+        geometry.add(num, placement, vectors[num], (int(topic[num]),))
+        cost[num] = (time.thread_time_ns() - started) / 1e6
+        group.append(num)
+    tenth = n // 10
+    voxels = np.array([geometry.places.voxel_of(num) for num in range(n)], np.int32)
+    scratch = connected_components(voxels)
+    stored = np.array([geometry.places.component_of[num] for num in range(n)])
+    same = np.unique(np.stack([scratch, stored]), axis=1).shape[1] == len(np.unique(stored)) == len(np.unique(scratch))
+    print(
+        f"| placement at {n:,}, vertex merge and component included: first / last tenth, median (mean) | {np.median(cost[:tenth]):.3f} / {np.median(cost[-tenth:]):.3f} ({cost[-tenth:].mean():.3f}) ms | ≤ 0.5 ms, flat |"
+    )
+    print(
+        f"| overlaps; components as searched from scratch | {n - len(np.unique(voxels, axis=0))}; {same}, {len(np.unique(stored))} of {topics} topics | 0; True |",
+        flush=True,
+    )
+
+
 def lived(n: int) -> None:
     notes, _ = generate(n + RUNS, seed=7)
     with tempfile.TemporaryDirectory() as folder, tetrarium.open_space(folder, model="none") as space:
@@ -151,6 +192,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for n in given.sizes:
             packed(n, Path(folder))
+    placed(min(given.sizes, default=100_000))
     grown(min(given.sizes, default=100_000))
     lived(given.live)
 

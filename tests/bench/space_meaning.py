@@ -266,7 +266,9 @@ def run(corpus: Corpus, vectors: Path | None, settings: dict[str, float]) -> Non
             print(
                 f"\nMeaning by {name}: nearest of the same topic {(corpus.topics[near] == corpus.topics[:, None]).mean():.1%}"
             )
-            print("| layout | of 10 nearest within 3 edges | 10 nearest found | ρ within topics | ρ between | ρ of topics |")
+            print(
+                "| layout | of 10 nearest within 3 edges | 10 nearest found | ρ within topics | ρ between | ρ of topics |"
+            )
             print("|---|---|---|---|---|---|")
             for title, spots in (chosen | rivals).items():
                 print(f"| {title} | {quality(spots, radius_of(spots, count), near, rows, corpus.topics)} |", flush=True)

@@ -48,7 +48,9 @@ def ranks(space: MemoryService, asked: Asked) -> dict[float, list[int]]:
 
 def show(name: str, found: dict[float, list[int]]) -> None:
     plain = np.array(found[0.0])
-    print(f"\n{name}, {len(plain)} questions\n| share | in first 5 | in first 10 | MRR | gained, lost |\n|---|---|---|---|---|")
+    print(
+        f"\n{name}, {len(plain)} questions\n| share | in first 5 | in first 10 | MRR | gained, lost |\n|---|---|---|---|---|"
+    )
     for share, got in found.items():
         at = np.array(got)
         print(
@@ -94,7 +96,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, opened(folder, cache, [str(n["content"]) for n in notes]) as space:
         stored = [str(space.store(**note, force=True).id) for note in notes]
         arranged(space)
-        asked_notes = [(q["query"], {stored[g] for g in q["gold"]}) for q in questions(labels, seed=7, count=200) if q["gold"]]
+        asked_notes = [
+            (q["query"], {stored[g] for g in q["gold"]}) for q in questions(labels, seed=7, count=200) if q["gold"]
+        ]
         show(f"Generated notes, {given.notes}", ranks(space, asked_notes))
 
 

@@ -47,7 +47,7 @@ def without_rule(connection: Connection) -> None:
 
 def two_in_one_voxel(connection: Connection) -> None:
     without_rule(connection)
-    i, j, k, c = connection.execute("SELECT i, j, k, component FROM places WHERE num = 3").fetchone()
+    ((i, j, k, c),) = connection.execute("SELECT i, j, k, component FROM places WHERE num = 3").fetchall()
     connection.execute("UPDATE places SET i = ?, j = ?, k = ?, component = ? WHERE num = 30", (i, j, k, c))
 
 
@@ -68,9 +68,12 @@ def torn(connection: Connection) -> None:
 
 
 def two_clusters_met(connection: Connection) -> None:
-    low, high = connection.execute("SELECT min(component), max(component) FROM places").fetchone()
-    i, j, k = connection.execute("SELECT i, j, k FROM places WHERE component = ? ORDER BY i LIMIT 1", (low,)).fetchone()
+    ((low, high),) = connection.execute("SELECT min(component), max(component) FROM places").fetchall()
+    ((i, j, k),) = connection.execute(
+        "SELECT i, j, k FROM places WHERE component = ? ORDER BY i LIMIT 1", (low,)
+    ).fetchall()
     num = connection.execute("SELECT max(num) FROM places WHERE component = ?", (high,)).get
+    assert isinstance(i, int)
     connection.execute("UPDATE places SET i = ?, j = ?, k = ? WHERE num = ?", (i - 1, j, k, num))
 
 
@@ -177,7 +180,8 @@ class Turned:
     def embed_passages(self, texts: list[str]) -> Float32:
         vectors: Float32 = self._real.embed_passages(texts)[:, ::-1]  # type: ignore[attr-defined]
         spread = vectors - vectors.mean(axis=1, keepdims=True) - 0.02
-        return spread / np.linalg.norm(spread, axis=1, keepdims=True)
+        turned: Float32 = spread / np.linalg.norm(spread, axis=1, keepdims=True)
+        return turned
 
     def embed_query(self, text: str) -> Float32:
         row: Float32 = self.embed_passages([text])[0]

@@ -18,13 +18,13 @@ from tetrarium.service import MemoryService
 SUBJECTS = ["payment worker", "登录令牌", "seat map", "kiosk sync"]
 PLANS = ["fission", "merge", "attach", "mend", "settle", "layout"]
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["store"] * 6 + ["trash", "trash", "restore", "purge", *PLANS, "join", "undo"]),
+    st.tuples(st.sampled_from(["store"] * 8 + ["trash", "trash", "restore", "purge", *PLANS, "join", "join", "undo"]),
               st.integers(0, 40), st.integers(0, 99)),
-    min_size=10,
-    max_size=45,
+    min_size=20,
+    max_size=80,
 )  # fmt: skip
 
-EAGER = {
+EAGER: dict[str, float | int | str] = {
     "model": "none",
     "fission_size": 4,
     "fission_part": 1,

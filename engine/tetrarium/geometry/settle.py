@@ -15,6 +15,9 @@ from tetrarium.model import Float32, Int32, Int64
 NEAREST = 10
 """Relatives that pull at a memory."""
 
+MOST = 8_192
+"""Members of a cluster that is settled at once; the nearest of a larger one would take minutes to find."""
+
 ROUNDS = 400
 """Rounds of swaps; each offers every memory one."""
 
