@@ -226,6 +226,12 @@ class Settings:
         source="T",
         about="How far above τ the mean similarity of two clusters must lie to merge them.",
     )
+    settle_size: int = _number(
+        32,
+        unit="members",
+        source="measured",
+        about="Least size of a cluster whose places are given out anew; smaller ones gain nothing.",
+    )
     plan_step: int = _number(
         64, unit="moves", source="T", about="Moves of one transaction of a plan, where they can be parted."
     )

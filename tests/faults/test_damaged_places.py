@@ -215,7 +215,7 @@ def test_the_doctor_speaks_on_the_command_line(folder: Path, capsys: pytest.Capt
 
 
 def test_the_log_of_moves_cannot_be_changed(folder: Path) -> None:
-    with tetrarium.open_space(folder) as space:
+    with tetrarium.open_space(folder, settle_size=11) as space:
         space.apply_plan(space.plan_clusters("settle"))
     for statement in ("DELETE FROM moves", "UPDATE moves SET to_i = 0"):
         with pytest.raises(apsw.ConstraintError, match="append-only"):

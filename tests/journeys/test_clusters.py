@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def grown(folder: Path, tmp_path: Path) -> Iterator[MemoryService]:
     (tmp_path / "space.tetrarium").write_bytes((folder / "space.tetrarium").read_bytes())
-    with tetrarium.open_space(tmp_path) as space:
+    with tetrarium.open_space(tmp_path, settle_size=11) as space:
         yield space
 
 

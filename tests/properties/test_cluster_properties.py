@@ -30,6 +30,7 @@ EAGER: dict[str, float | int | str] = {
     "fission_part": 1,
     "fission_silhouette": -1.0,
     "merge_margin": -3.0,
+    "settle_size": 11,
     "plan_step": 3,
 }
 """Small spaces have to split and merge too; by keywords alone, which is fast."""

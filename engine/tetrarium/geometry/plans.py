@@ -336,7 +336,7 @@ def settlements(geometry: Geometry, components: Iterable[int]) -> tuple[Proposal
     found = []
     for number in components:
         members = geometry.places.members(number)
-        if not settle.NEAREST < len(members) <= settle.MOST:
+        if not max(geometry.settings.settle_size, settle.NEAREST + 1) <= len(members) <= settle.MOST:
             continue
         voxels = np.array([geometry.places.voxel_of(num) for num in members], np.int32)
         at = settle.settled(rows_of(geometry, members), voxels)
