@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -135,6 +136,16 @@ def test_a_merge_leaves_the_larger_where_it_stands_and_the_old_id_leads_to_it(gr
     assert [(p.cause, p.undone_by) for p in grown.plans()] == [(Cause.UNDO, ""), (Cause.MERGE, back.id)]
 
 
+def test_a_given_name_goes_along_into_a_merge_and_comes_back_with_an_undo(grown: MemoryService) -> None:
+    larger, smaller = largest(grown)[:2]
+    grown.name_cluster(smaller, "Money")
+    record = grown.apply_plan(grown.plan_clusters("merge", smaller, onto=larger))
+    assert grown.cluster(larger).name == "Money"
+    grown.undo_plan(record.id)
+    assert grown.cluster(smaller).name == "Money"
+    assert not grown.cluster(larger).is_named
+
+
 def test_two_topics_in_one_cluster_are_split_and_the_larger_part_stays(grown: MemoryService) -> None:
     larger, smaller = largest(grown)[:2]
     grown.apply_plan(grown.plan_clusters("merge", smaller, onto=larger))
@@ -188,6 +199,25 @@ def test_a_step_that_no_longer_fits_is_left_out_and_the_rest_is_done(grown: Memo
     assert record.skipped >= 1
     assert record.moves == len(grown.plan_moves(record.id)) > 0
     assert grown.examine().is_healthy
+
+
+@pytest.mark.parametrize("cause", ["settle", "layout", "merge"])
+def test_a_plan_that_was_cut_short_leaves_a_sound_space_and_is_undone_all_the_same(
+    folder: Path, tmp_path: Path, cause: str
+) -> None:
+    (tmp_path / "space.tetrarium").write_bytes((folder / "space.tetrarium").read_bytes())
+    with tetrarium.open_space(tmp_path, settle_size=11, plan_step=5) as space:
+        before = standing(space.snapshot())
+        one, other = largest(space)[:2]
+        plan = space.plan_clusters(cause, other, onto=one) if cause == "merge" else space.plan_clusters(cause)
+        assert len(plan.steps) > 1
+        cut = space.apply_plan(replace(plan, steps=plan.steps[: len(plan.steps) // 2]))
+        assert cut.skipped == 0
+    with tetrarium.open_space(tmp_path) as again:
+        assert again.examine().is_healthy
+        assert standing(again.snapshot()) != before
+        again.undo_plan(cut.id)
+        assert standing(again.snapshot()) == before
 
 
 def test_settling_keeps_every_voxel_and_every_cluster(grown: MemoryService) -> None:
