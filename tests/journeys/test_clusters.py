@@ -201,7 +201,7 @@ def test_a_step_that_no_longer_fits_is_left_out_and_the_rest_is_done(grown: Memo
     assert grown.examine().is_healthy
 
 
-@pytest.mark.parametrize("cause", ["settle", "layout", "merge"])
+@pytest.mark.parametrize("cause", ["settle", "merge"])
 def test_a_plan_that_was_cut_short_leaves_a_sound_space_and_is_undone_all_the_same(
     folder: Path, tmp_path: Path, cause: str
 ) -> None:

@@ -158,3 +158,14 @@ def test_of_two_components_that_met_the_larger_takes_both() -> None:
     damage = examine(np.arange(1, 4), voxels, np.array([5, 5, 2]), 9)
     assert damage.labels == {3: 5}
     assert damage.met == (2, 5)
+
+
+def test_a_layout_of_few_or_equal_clusters_still_keeps_them_apart() -> None:
+    for count in (2, 3, 9):
+        spots = layout.spread(
+            np.ones((count, 4), np.float32), np.ones(count), np.full(count, 6.0), np.zeros((count, 3))
+        )
+        assert np.isfinite(spots).all()
+        clusters = [np.array([(0, 0, 0), (1, 0, 0)], np.int32)] * count
+        vectors = layout.snapped(spots, clusters, tuple(CELL * step for step in block(1)))
+        assert len({tuple(vector.tolist()) for vector in vectors}) == count
