@@ -1,4 +1,4 @@
-"""Commands for scripts and terminals: store, search, recall, stats, and the demo.
+"""Commands for scripts and terminals: store, search, recall, stats, clusters, doctor, and the demo.
 
 Each command is the agents' tool of the same meaning (`mcp.tools`): same arguments as options, same checks,
 same record behind `--json`. Exit code 0: done; 1: not done, the reason on standard error in one line;
@@ -14,6 +14,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,15 @@ DEMO_ANSWERS = {"en-en": "pay-015", "zh-zh": "team-005", "zh-en": "team-016"}
 
 DEMO_BUDGET = 600
 """Tokens of each of the demo's recalls: a screenful."""
+
+_PLANS = {
+    "fission": "split clusters that hold two topics",
+    "merge": "merge clusters that mean the same, or the two that are named",
+    "attach": "attach lone memories and small clusters to the cluster that takes their kind",
+    "mend": "bring back what deletions cut off",
+    "layout": "move whole clusters, as they are, near those that mean nearly the same",
+    "settle": "give the places inside clusters out anew, so that relatives stand together",
+}
 
 _EXPLAINED = {
     "store": "store one memory",
@@ -95,7 +105,45 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="fill a sample space and answer three questions from it")
     _common(demo)
     demo.set_defaults(run=_demo)
+    _add_clusters(commands)
+    doctor = commands.add_parser("doctor", help="examine the places and embeddings of the space, and repair them")
+    _common(doctor)
+    doctor.add_argument("--repair", action="store_true", help="put right what is wrong; no memory is lost")
+    doctor.set_defaults(run=_doctor)
     return parser
+
+
+def _add_clusters(commands: Any) -> None:
+    """`tetrarium clusters …`: look at the landscape, name it, rearrange it and take that back."""
+    clusters = commands.add_parser("clusters", help="list, name, split, merge and settle clusters; log and undo")
+    verbs = clusters.add_subparsers(title="verbs", required=True, metavar="VERB")
+
+    def verb(name: str, about: str, run: Any) -> Any:
+        parser = verbs.add_parser(name, help=about, description=about)
+        _common(parser)
+        parser.set_defaults(run=run)
+        return parser
+
+    listing = verb("list", "clusters, largest first", _list_clusters)
+    listing.add_argument("--limit", type=int, default=40, help="how many (default 40)")
+    verb("show", "one cluster closely", _show_cluster).add_argument("cluster", type=int)
+    naming = verb("name", "give a cluster a name that sticks; an empty one takes it back", _name_cluster)
+    naming.add_argument("cluster", type=int)
+    naming.add_argument("name")
+    for cause, about in _PLANS.items():
+        planning = verb(cause, about, _plan_clusters)
+        planning.add_argument("cluster", type=int, nargs="?", help="only this cluster")
+        if cause == "merge":
+            planning.add_argument("onto", type=int, nargs="?", help="the cluster to merge it with")
+        planning.add_argument("--apply", action="store_true", help="do it; without, only show what would be done")
+        planning.set_defaults(cause=cause)
+    verb("log", "plans that were applied, newest first", _plan_log)
+    verb("undo", "take an applied plan back, to the last place", _undo_plan).add_argument("plan")
+    neighbours = verb("neighbours", "memories whose tetrahedra share vertices with one", _show_neighbours)
+    neighbours.add_argument("memory")
+    way = verb("path", "a shortest way between two memories through shared vertices", _show_path)
+    way.add_argument("memory")
+    way.add_argument("other")
 
 
 def _common(command: argparse.ArgumentParser) -> None:
@@ -238,6 +286,145 @@ def _demo(options: argparse.Namespace) -> int:
         _write(f"\n? {query}\n")
         _print(answer, as_json=False)
     return 0
+
+
+def _list_clusters(options: argparse.Namespace) -> int:
+    with _space(options.data_dir) as service:
+        found = sorted(service.snapshot().clusters, key=lambda cluster: (-cluster.size, cluster.id))
+        figures = service.stats().figures
+    if options.json:
+        _write(_json({"clusters": [asdict(c) for c in found[: options.limit]], "figures": asdict(figures)}))
+        return 0
+    for cluster in found[: options.limit]:
+        _write(f"{cluster.id:6}  {cluster.size:6}  {cluster.name}")
+    _write(
+        f"{len(found)} clusters, {figures.mean_size:.1f} memories each (lone ones aside); purity {figures.purity:.1%}, "
+        f"alone {figures.orphan_rate:.1%}, association density {figures.association_density:.3f}, "
+        f"shared vertices {figures.shared_vertices:.2f} a memory"
+    )
+    return 0
+
+
+def _show_cluster(options: argparse.Namespace) -> int:
+    with _space(options.data_dir) as service:
+        found = service.cluster(options.cluster)
+        medoid = service.get(found.medoid)
+    if options.json:
+        _write(_json(asdict(found)))
+        return 0
+    named = " (named by a person)" if found.is_named else ""
+    _write(f"Cluster {found.id}: {found.name}{named}, {found.size} memories")
+    _write(f"purity {found.purity:.1%}, entropy {found.entropy:.2f}, radius {found.radius:.1f} edges")
+    _write(f"words: {', '.join(found.words)}")
+    if found.aliases:
+        _write(f"earlier ids: {', '.join(map(str, found.aliases))}")
+    _write(f"most typical: {medoid.id}  {_first_line(medoid.content)}")
+    return 0
+
+
+def _name_cluster(options: argparse.Namespace) -> int:
+    with _space(options.data_dir) as service:
+        found = service.name_cluster(options.cluster, from_system(options.name), client="command line")
+    _write(_json(asdict(found)) if options.json else f"Cluster {found.id} is called {found.name}")
+    return 0
+
+
+def _plan_clusters(options: argparse.Namespace) -> int:
+    with _space(options.data_dir) as service:
+        plan = service.plan_clusters(options.cause, options.cluster, onto=getattr(options, "onto", None))
+        record = service.apply_plan(plan) if options.apply and len(plan) else None
+    if options.json:
+        _write(_json(asdict(record) if record else asdict(plan)))
+        return 0
+    for why in plan.why or ("Nothing to do.",):
+        _write(why)
+    if record:
+        _write(
+            f"Applied as {record.id}: {record.moves} moves"
+            + (f", {record.skipped} steps left out" if record.skipped else "")
+        )
+    elif len(plan):
+        _write(f"{len(plan)} moves in {len(plan.steps)} steps; --apply does it.")
+    return 0
+
+
+def _plan_log(options: argparse.Namespace) -> int:
+    with _space(options.data_dir) as service:
+        records = service.plans()
+    if options.json:
+        _write(_json([asdict(record) for record in records]))
+        return 0
+    for record in records:
+        undone = f", undone by {record.undone_by}" if record.undone_by else ""
+        _write(f"{record.id}  {record.started_at:%Y-%m-%d %H:%M}  {record.cause}: {record.moves} moves{undone}")
+        for why in record.why:
+            _write(f"      {why}")
+    return 0
+
+
+def _undo_plan(options: argparse.Namespace) -> int:
+    with _space(options.data_dir) as service:
+        record = service.undo_plan(options.plan)
+    left = f", {record.skipped} steps left out" if record.skipped else ""
+    _write(_json(asdict(record)) if options.json else f"Undone as {record.id}: {record.moves} moves{left}")
+    return 0
+
+
+def _show_neighbours(options: argparse.Namespace) -> int:
+    with _space(options.data_dir) as service:
+        found = service.neighbours(options.memory)
+    if options.json:
+        rows = [{"id": n.memory.id, "shared": n.shared, "similarity": round(n.similarity, 3)} for n in found]
+        _write(_json(rows))
+        return 0
+    for n in found:
+        _write(f"{n.shared} shared  {n.similarity:5.2f}  {n.memory.id}  {_first_line(n.memory.content)}")
+    if not found:
+        _write("No memory shares a vertex with it.")
+    return 0
+
+
+def _show_path(options: argparse.Namespace) -> int:
+    with _space(options.data_dir) as service:
+        way = service.path_between(options.memory, options.other)
+    if options.json:
+        _write(_json([memory.id for memory in way]))
+        return 0
+    for memory in way:
+        _write(f"{memory.id}  {_first_line(memory.content)}")
+    if not way:
+        _write("They stand in different clusters: no way leads from one to the other.")
+    return 0
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    """0: healthy, or healthy now; 1: damage found (or left)."""
+    with _space(options.data_dir) as service:
+        report = service.examine()
+        repaired = service.repair() if options.repair and not report.is_healthy else None
+        after = service.examine() if repaired else report
+    if options.json:
+        _write(_json({"found": asdict(report), "left": asdict(after)}))
+        return 0 if after.is_healthy else 1
+    for finding in report.findings:
+        _write(f"{finding.count} {finding.about}: {', '.join(finding.examples)}")
+    if report.is_healthy:
+        _write(f"Healthy: {report.memories} memories, every place and embedding as it should be.")
+    elif repaired:
+        left = "nothing is left" if after.is_healthy else f"{len(after.findings)} kinds of damage are left"
+        _write(f"Repaired as {repaired.id}: {repaired.moves} places; {left}.")
+    else:
+        _write("--repair puts this right; no memory is lost.")
+    return 0 if after.is_healthy else 1
+
+
+def _first_line(content: str) -> str:
+    line = content.splitlines()[0]
+    return line if len(line) <= 100 else f"{line[:99]}…"
+
+
+def _json(record: Any) -> str:
+    return json.dumps(record, ensure_ascii=False, default=str)
 
 
 def _ask(service: MemoryService, query: str) -> Answer:

@@ -193,6 +193,12 @@ class Settings:
         source="T",
         about="Nearest memories of its component round which a placement looks for a free voxel.",
     )
+    anchor_share: float = _number(
+        0.8,
+        unit="share",
+        source="measured",
+        about="Share of its nearest members, against the cluster's main directions, in where a memory wants to stand.",
+    )
     merge_weight: float = _number(
         0.35,
         unit="lattice units a vertex",
@@ -252,6 +258,40 @@ class Settings:
     )
     component_gap: float = _number(
         6.0, unit="edges", source="measured", about="Median gap between neighbouring components."
+    )
+
+    attach_size: int = _number(
+        8,
+        unit="members",
+        source="T",
+        about="Smaller clusters are attached to a larger one that takes all of their kind.",
+    )
+    fission_size: int = _number(24, unit="members", source="T", about="Least size of a cluster that may be split.")
+    fission_part: int = _number(8, unit="members", source="T", about="Least size of either part of a split.")
+    fission_silhouette: float = _number(
+        0.15, unit="silhouette", source="T", about="Least separation of the two parts of a split."
+    )
+    merge_margin: float = _number(
+        0.10,
+        unit="similarity",
+        source="T",
+        about="How far above τ the mean similarity of two clusters must lie to merge them.",
+    )
+    settle_size: int = _number(
+        32,
+        unit="members",
+        source="measured",
+        about="Least size of a cluster whose places are given out anew; smaller ones gain nothing.",
+    )
+    plan_step: int = _number(
+        64, unit="moves", source="T", about="Moves of one transaction of a plan, where they can be parted."
+    )
+
+    picture_size: int = _number(
+        1_000,
+        unit="memories",
+        source="T",
+        about="From this size on a space keeps a packed picture of itself for the window.",
     )
 
     # --- index --------------------------------------------------------------------------------

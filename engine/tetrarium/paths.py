@@ -12,6 +12,10 @@ STORE_FILE = "space.tetrarium"
 """Name of the one truth inside a data folder."""
 
 
+SNAPSHOT_FILE = "space.picture"
+"""Name of the packed picture of the space beside it; disposable."""
+
+
 def default_data_dir() -> Path:
     """The folder of the space to open: TETRARIUM_DATA_DIR, else VOID_DATA_DIR (for people who come
     from Void Memory), else the per-user data folder of the platform."""

@@ -13,12 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tetrarium import paths
+from tetrarium import paths, snapshots
+from tetrarium.clusters import Clusters
 from tetrarium.config import DEFAULTS, Settings, with_overrides
 from tetrarium.errors import InvalidInput, NotFound, NotTrusted, StaleEdit
 from tetrarium.events import Events, Recalled, Searched, SpaceChanged
@@ -33,10 +34,12 @@ from tetrarium.model import (
     MEMORY_TYPES,
     Bool,
     Category,
+    Cause,
     Change,
     ChangeKind,
     Changes,
-    Cluster,
+    ClusterDetail,
+    ClusterPlan,
     Contradiction,
     Draft,
     Explanation,
@@ -44,14 +47,19 @@ from tetrarium.model import (
     Forgetting,
     Gathered,
     Group,
+    HealthReport,
     Hit,
     Inhibition,
     Likely,
     Memory,
+    Move,
+    Neighbour,
     Outcome,
+    PlanRecord,
     Reason,
     RecallTrace,
     SearchResult,
+    SnapshotDelta,
     Source,
     SpaceSnapshot,
     SpaceStats,
@@ -109,8 +117,8 @@ _GROUPS: dict[str, tuple[Category, ...]] = {
 _NEIGHBOURED = 5
 """Best blocks of a recall whose neighbours in their session are gathered."""
 
-_Array = TypeVar("_Array", bound=NDArray[Any])
 _STATES = ("live", "inhibited", "all")
+_PLANNED = ("fission", "merge", "attach", "mend", "settle", "layout")
 _ORDERS = ("created", "accessed", "importance", "access_count", "category", "cluster", "content")
 
 
@@ -119,6 +127,7 @@ class MemoryService:
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._space = Space(folder, settings)
+        self._clusters = Clusters(self._space)
         self._asked: dict[str, deque[_Asked]] = {}
         self._accesses: dict[int, tuple[int, datetime]] = {}
         self._questions: dict[int, set[bytes]] = {}
@@ -940,6 +949,7 @@ class MemoryService:
             self._accesses, self._questions = {}, {}
             self._asked.clear()
             self._space.database.fold_log()
+            snapshots.discard(self.path)
             return
         self._space.write(plan, self._trash)
 
@@ -978,29 +988,12 @@ class MemoryService:
     def snapshot(self) -> SpaceSnapshot:
         """Everything the space view draws, as read-only arrays."""
         self.catch_up()
-        table = self._space.indexes.table
-        nums = table.numbers()
-        components, cluster = np.unique(table.component[nums], return_inverse=True)
-        sizes = np.bincount(cluster, minlength=len(components))
-        return SpaceSnapshot(
-            version=self._space.indexes.version,
-            ids=tuple(table.ids[num] for num in nums.tolist()),
-            excerpts=tuple(table.excerpts[num] for num in nums.tolist()),
-            places=_frozen(table.place[nums]),
-            cluster=_frozen(cluster.astype(np.int32)),
-            category=_frozen(table.category[nums]),
-            memory_type=_frozen(table.memory_type[nums]),
-            confidence=_frozen(np.searchsorted([1, 3], table.evidence[nums], side="right").astype(np.uint8)),
-            inhibited=_frozen(table.inhibited[nums]),
-            importance=_frozen(table.importance[nums]),
-            created=_frozen(table.created[nums]),
-            accessed=_frozen(table.accessed[nums]),
-            access_count=_frozen(table.access_count[nums]),
-            clusters=tuple(
-                Cluster(int(component), self._cluster_name(int(component)), int(size), int(component) % 24)
-                for component, size in zip(components, sizes, strict=True)
-            ),
-        )
+        return snapshots.whole(self._space)
+
+    def snapshot_since(self, version: int) -> SnapshotDelta | None:
+        """What changed since a snapshot of that version; None when it is too long ago and a whole one is cheaper."""
+        self.catch_up()
+        return snapshots.since(self._space, version)
 
     def stats(self) -> SpaceStats:
         """Health of the space (S2)."""
@@ -1034,10 +1027,82 @@ class MemoryService:
             writable=self._space.database.writable,
             store_bytes=self._space.database.size(),
             schema=SCHEMA_VERSION,
+            figures=self._clusters.figures(),
             settings={f.name: getattr(self.settings, f.name) for f in fields(Settings)},
             contradictions=len(self._space.reader.contradictions()),
             pinned=int(table.pinned[nums].sum()),
         )
+
+    # --- clusters -----------------------------------------------------------------------------
+
+    def cluster(self, cluster: int) -> ClusterDetail:
+        """One cluster closely, by its id or one that it had before it merged. Raises NotFound."""
+        self.catch_up()
+        return self._clusters.detail(cluster)
+
+    def name_cluster(self, cluster: int, name: str, *, client: str = "") -> ClusterDetail:
+        """Give a cluster a name that sticks; "" lets its words name it again. Raises NotFound, InvalidInput."""
+        self._clusters.rename(cluster, ingest.clean_name(name, "name"), ingest.clean_name(client, "client"))
+        return self.cluster(cluster)
+
+    def neighbours(self, memory_id: str) -> tuple[Neighbour, ...]:
+        """The memories whose tetrahedra share vertices with one, most shared and most alike first. Raises NotFound."""
+        self.catch_up()
+        found = self._clusters.neighbours(self._number(memory_id))
+        memories = self._space.reader.memories([num for num, _, _ in found])
+        return tuple(
+            Neighbour(memory, shared, alike) for memory, (_, shared, alike) in zip(memories, found, strict=True)
+        )
+
+    def path_between(self, memory_id: str, other_id: str) -> tuple[Memory, ...]:
+        """A shortest way between two memories through shared vertices, both included; empty when they stand in
+        different clusters. Raises NotFound."""
+        self.catch_up()
+        return tuple(self._space.reader.memories(self._clusters.path(self._number(memory_id), self._number(other_id))))
+
+    def plan_clusters(self, cause: str, cluster: int | None = None, *, onto: int | None = None) -> ClusterPlan:
+        """What a rearrangement would do, to look at; changes nothing.
+
+        cause: fission (split what holds two topics), merge (join what means the same; `onto` names the second),
+        attach (lone memories and small clusters), mend (what deletions cut off), settle (better places inside
+        clusters), layout (whole clusters near what is like them); cluster: only this one. Raises NotFound, InvalidInput.
+        """
+        if cause not in list(Cause):
+            raise InvalidInput(f"There is no plan '{cause}'.", advice=f"Use one of: {', '.join(_PLANNED)}.")
+        self.catch_up()
+        return self._clusters.plan(Cause(cause), cluster, onto)
+
+    def apply_plan(self, plan: ClusterPlan) -> PlanRecord:
+        """Do what a plan says, in small transactions, each move logged. Steps that no longer fit are left out."""
+        return self._clusters.apply(plan)
+
+    def undo_plan(self, plan_id: str) -> PlanRecord:
+        """Take an applied plan back, to the last place. Raises NotFound, and InvalidInput when a later plan builds on it."""
+        self.catch_up()
+        return self._clusters.apply(self._clusters.undoing(plan_id.strip().upper()))
+
+    def plans(self, *, limit: int = 50) -> tuple[PlanRecord, ...]:
+        """The plans that were applied, newest first."""
+        return tuple(self._space.clusters.plans(_page_bounds(0, limit)[1]))
+
+    def plan_moves(self, plan_id: str) -> tuple[Move, ...]:
+        """The logged moves of an applied plan, in order, of memories that still exist; for a replay."""
+        self.catch_up()
+        table = self._space.indexes.table
+        return tuple(
+            Move(table.ids[m.num], m.source, m.source_cluster, m.target, m.target_cluster)
+            for m in self._space.clusters.moves(plan_id.strip().upper())
+            if m.num < table.capacity and table.present[m.num]
+        )
+
+    def examine(self) -> HealthReport:
+        """Compare what the store holds of places and embeddings with what it should hold. Reads only; O(n)."""
+        self.catch_up()
+        return self._clusters.examine()
+
+    def repair(self) -> PlanRecord:
+        """Put right what `examine` finds, from what is left; no memory loses its text."""
+        return self._clusters.repair()
 
     def catch_up(self) -> Changes | None:
         """Take over what other processes committed to this space; 3 µs when there is nothing."""
@@ -1058,6 +1123,7 @@ class MemoryService:
             return
         try:
             self._count_accesses()
+            snapshots.keep(self._space)
         finally:
             self._space.close()
 
@@ -1209,6 +1275,12 @@ def open_space(path: str | Path | None = None, **settings: float | int | str) ->
     return MemoryService(folder, with_overrides(DEFAULTS, dict(settings)))
 
 
+def kept_snapshot(path: str | Path | None = None) -> SpaceSnapshot | None:
+    """The picture that the space in a folder kept of itself at its last close, without opening it; None when there is
+    none of its present state. 100,000 memories take about 0.1 s of CPU (measured)."""
+    return snapshots.kept(paths.default_data_dir() if path is None else Path(path).expanduser())
+
+
 def fill_sample(service: MemoryService, *, stop: Callable[[], bool] = lambda: False) -> int:
     """Store the sample memories in a space; gives how many the space gained.
 
@@ -1302,11 +1374,6 @@ def _void_target(value: object) -> float:
 def _counted(codes: NDArray[np.integer[Any]], names: Sequence[str]) -> dict[str, int]:
     counts = np.bincount(codes, minlength=len(names))
     return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
-
-
-def _frozen(array: _Array) -> _Array:
-    array.setflags(write=False)
-    return array
 
 
 def _first_answer(key: str, draft: Draft, content_hash: bytes, answer: dict[str, Any]) -> StoreResult:

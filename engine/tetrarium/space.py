@@ -21,7 +21,10 @@ from tetrarium.config import Settings
 from tetrarium.errors import ModelUnavailable, SpaceBusy
 from tetrarium.events import Events, SpaceChanged
 from tetrarium.geometry.clusters import cluster_name
+from tetrarium.geometry.health import usable
+from tetrarium.geometry.lattice import Voxel
 from tetrarium.geometry.placement import Geometry, Placement
+from tetrarium.geometry.places import Misfit
 from tetrarium.geometry.similarity import (
     DEFAULT_CALIBRATION,
     KEYWORDS_ONLY_CALIBRATION,
@@ -35,8 +38,9 @@ from tetrarium.indexing.synonyms import FILE as SYNONYMS_FILE
 from tetrarium.indexing.synonyms import Synonyms
 from tetrarium.lifecycle.ingest import spoken
 from tetrarium.model import Changes, Float32, IndexRow
+from tetrarium.storage import clusters as cluster_rows
 from tetrarium.storage import memories as rows
-from tetrarium.storage.database import Connection, Database
+from tetrarium.storage.database import Connection, Database, Stamp
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +71,11 @@ class Space:
         self.reader = rows.MemoryReader(self.database)
         self.synonyms = Synonyms.read(paths.resources() / "lexicons" / SYNONYMS_FILE, folder / SYNONYMS_FILE)
         self._vectors_missing = False
+        self.clusters = cluster_rows.ClusterReader(self.database)
+        self._names: dict[int, str] = {}
+        self._told: dict[int, str] = {}  # names from keywords, kept until the cluster changes
+        self._marked: dict[int, int] = {}  # cluster → version at which its members last changed
+        self._marked_from = 0
         self._data_version = 0
         self.indexes = Indexes(
             settings, self.dimension, self.embedder.manifest.question_cosine if self.embedder else None
@@ -89,19 +98,22 @@ class Space:
         if self.embedder is None:
             return None
         try:
-            return self.embedder.embed_query(text)
+            vector = self.embedder.embed_query(text)
+            return vector if is_sound(vector) else None
         except ModelUnavailable as error:
             self._lose_model(error)
             return None
 
     def embed_passages(self, texts: Sequence[str]) -> list[Float32 | None]:
-        """The unit vector of each text, rounded as the store keeps it (float16); None for all without a model.
+        """The unit vector of each text, rounded as the store keeps it (float16); None for all without a model,
+        and for a text for which the model gives no direction (zeros, NaN).
 
         Planning, indexes and a later rebuild must see the same numbers to the last bit.
         """
         if self.embedder is not None:
             try:
-                return list(self.embedder.embed_passages(texts).astype(np.float16).astype(np.float32))
+                vectors = self.embedder.embed_passages(texts).astype(np.float16).astype(np.float32)
+                return [vector if is_sound(vector) else None for vector in vectors]
             except ModelUnavailable as error:
                 self._lose_model(error)
         return [None] * len(texts)
@@ -112,12 +124,20 @@ class Space:
         """Where a new memory of that meaning goes. Changes nothing."""
         weights = self.indexes.keyword_weights(keywords)
         meaning = vector if vector is not None else np.zeros(self.dimension, np.float32)
+        return self.geometry.plan(meaning, weights, self._relatives(vector, keywords))
+
+    def relatives_of(self, num: int) -> list[tuple[int, float]]:
+        """The live memories nearest in meaning to one that is stored, and their similarities; itself not among them."""
+        vector = self.indexes.vectors.vectors([num])[0] if num in self.indexes.vectors else None
+        return [pair for pair in self._relatives(vector, self.indexes.table.keywords[num]) if pair[0] != num]
+
+    def _relatives(self, vector: Float32 | None, keywords: Sequence[str]) -> list[tuple[int, float]]:
         nums, cosines, keyword_cosines = self.indexes.relatives(vector, keywords, self.settings.relatives)
-        likeness = similarity(cosines, keyword_cosines, self.calibration)
+        # Where either has no vector, the keywords decide, and the vectors say nothing for or against.
+        known = np.where(cosines == 0, self.calibration.cosine_mean, cosines)
+        likeness = similarity(known, keyword_cosines, self.calibration)
         nearest = np.lexsort((nums, -likeness))[: self.settings.relatives]
-        return self.geometry.plan(
-            meaning, weights, list(zip(nums[nearest].tolist(), likeness[nearest].tolist(), strict=True))
-        )
+        return list(zip(nums[nearest].tolist(), likeness[nearest].tolist(), strict=True))
 
     # --- writing ------------------------------------------------------------------------------
 
@@ -204,8 +224,14 @@ class Space:
     def take_out(self, connection: Connection, num: int, erase: Callable[[], None]) -> None:
         """Erase a memory inside a transaction, and store the cluster ids of what falls apart without it."""
         erase()
+        origin = self.geometry.places.component_of.get(num, 0)
         moved = self.geometry.remove(num) if num in self.geometry.places.key_of else {}
         rows.set_components(connection, moved)
+        for component in {origin, *moved.values()}:
+            self._told.pop(component, None)
+            self._marked[component] = self.indexes.version + 1
+        for fragment in dict.fromkeys(moved.values()):
+            cluster_rows.set_origin(connection, fragment, origin, "deletion")
         if moved:
             rows.set_meta(connection, "next_component", self.geometry.places.next_component)
         for member in moved:
@@ -222,13 +248,43 @@ class Space:
         return found[::-1] if descending else found
 
     def cluster_name(self, component: int, more: Sequence[str] = ()) -> str:
-        """The most telling keywords of a cluster, with those of a memory that is just joining it."""
+        """The name that a person gave, else the most telling keywords, with those of a memory that is just joining it."""
+        if component in self._names:
+            return self._names[component]
+        if more or component not in self._told:
+            name = self._telling_name(component, more)
+            if more:
+                return name
+            self._told[component] = name
+        return self._told[component]
+
+    def is_named(self, component: int) -> bool:
+        """Whether a person gave the cluster its name."""
+        return component in self._names
+
+    def _telling_name(self, component: int, more: Sequence[str]) -> str:
         codes = self.indexes.keyword_codes.names
         counts: Counter[str] = Counter(more)
         if component in self.geometry.places.components:
             counts.update({codes[code]: n for code, n in self.geometry.keyword_counts(component).items()})
         frequencies = {word: len(self.indexes.table.by_keyword.get(word, ())) for word in counts}
         return cluster_name(counts, frequencies, len(self.indexes.table))
+
+    def clusters_changed_since(self, version: int) -> set[int] | None:
+        """Clusters whose members changed after a version; None when that was before this space was opened."""
+        if version < self._marked_from:
+            return None
+        return {component for component, when in self._marked.items() if when > version}
+
+    def ids_of(self, nums: Sequence[int]) -> list[str]:
+        """Ids of memories that are in the space or were, as far as they are still known."""
+        ids = self.indexes.table.ids
+        known = {num: ids[num] for num in nums if num < len(ids) and ids[num]}
+        return [*known.values(), *self.reader.ids([num for num in nums if num not in known])]
+
+    def stamp(self) -> Stamp:
+        """The state of the store that the indexes show, for caches."""
+        return self.indexes.version, int(self.reader.meta("recalls", {"count": 0})["count"])
 
     def close(self) -> None:
         self.indexes.vectors.close()
@@ -254,6 +310,11 @@ class Space:
         with self.database.snapshot():
             version = self.reader.last_change()
             nums, matrix = self.reader.vectors(self.model, self.dimension)
+            sound = np.isfinite(matrix).all(axis=1) & (np.abs(matrix).max(axis=1, initial=0) > 0)
+            if not sound.all():
+                log.warning("%d stored vectors cannot be used; `tetrarium doctor` says more.", int((~sound).sum()))
+                nums, matrix = nums[sound], matrix[sound]
+            self._names = self.clusters.names()
             frequencies = self.reader.document_frequencies()
             self.indexes.load(self.reader.index_rows(), frequencies, nums, matrix, version=version)
             stored = self.reader.meta("calibration", {})
@@ -263,13 +324,43 @@ class Space:
             self.calibration = Calibration(**{name: stored[name] for name in self.calibration_values()})
         self._load_geometry()
 
+    def reload_geometry(self) -> None:
+        """Read all places of the store anew, after a repair."""
+        for row in self.reader.index_rows():
+            self.indexes.table.put(row)
+        self._load_geometry()
+
+    def empty_geometry(self) -> Geometry:
+        """A geometry of this space's memories in which none stands yet."""
+        names = self.indexes.keyword_codes.names
+        return Geometry(
+            self.settings,
+            self.calibration,
+            self.indexes.vectors.vectors,
+            self.indexes.keyword_ids,
+            lambda code: self.indexes.rarity(names[code]),
+        )
+
+    def place_again(self, geometry: Geometry, num: int) -> Placement:
+        """Where a stored memory goes in a geometry in which it does not stand."""
+        (words,) = self.indexes.keyword_ids([num])
+        weights = {code: geometry.rarity_of(code) for code in words}
+        return geometry.plan(self.indexes.vectors.vectors([num])[0], weights, self.relatives_of(num))
+
     def _load_geometry(self) -> None:
         table = self.indexes.table
         nums = table.numbers()
-        placed = nums[table.component[nums] > 0]
-        self.geometry = Geometry(
-            self.settings, self.calibration, self.indexes.vectors.vectors, self.indexes.keyword_ids
-        )
+        sound = usable(nums, table.place[nums], table.component[nums])
+        if not sound.all():
+            log.warning(
+                "%d memories have no place that can be used; `tetrarium doctor` says more.", int((~sound).sum())
+            )
+            table.component[nums[~sound]] = 0
+        placed = nums[sound]
+        self._told.clear()
+        self._marked.clear()
+        self._marked_from = self.indexes.version
+        self.geometry = self.empty_geometry()
         moved = self.geometry.load(
             placed, table.place[placed], table.component[placed], self.reader.meta("next_component", 1)
         )
@@ -281,46 +372,69 @@ class Space:
         ops: dict[int, set[str]] = {}
         for change in changes:
             ops.setdefault(change.num, set()).add(change.op)
-        moved = any("place" in names for names in ops.values())
         nums = sorted(ops)
         found = {row.num: row for row in self.reader.index_rows(nums)}
         with_vectors, matrix = self.reader.vectors(self.model, self.dimension, nums)
         vectors = dict(zip(with_vectors.tolist(), matrix, strict=True))
-        told: dict[str, list[str]] = {"stored": [], "edited": [], "inhibited": [], "released": [], "removed": []}
+        told: dict[str, list[str]] = {
+            word: [] for word in ("stored", "edited", "inhibited", "released", "removed", "moved")
+        }
+        gone: list[int] = []
         for num in nums:
             row = found.get(num)
             if row is None:
+                gone.append(num)
                 if num < self.indexes.table.capacity and self.indexes.table.present[num]:
                     told["removed"].append(self.indexes.table.ids[num])
                     self.indexes.drop(num)
-                if num in self.geometry.places.key_of and not moved:
-                    self.geometry.remove(num)
                 continue
-            if ops[num] <= {"inhibit", "release", "standing", "place"}:
+            if ops[num] <= {"inhibit", "release", "standing", "place", "move"}:
                 self.indexes.table.put(row)
             else:
                 self.indexes.put(row, vectors.get(num))
-            if not moved:
-                self._stand(row, vectors.get(num))
             told[_word_for(ops[num])].append(row.id)
         if changes:
             self.indexes.version = changes[-1].seq
-        if moved:
-            self._load_geometry()
+        self._stand([num for num in gone if num in self.geometry.places.key_of], list(found.values()), vectors)
+        if any("name" in names for names in ops.values()):
+            self._names = self.clusters.names()
         self.calibrate_when_due()
         done = Changes(self.indexes.version, **{word: tuple(ids) for word, ids in told.items()})
         if changes:
             self.events.emit(SpaceChanged(done))
         return done
 
-    def _stand(self, row: IndexRow, vector: Float32 | None) -> None:
-        """Let the geometry know of a memory that is new or has a new text."""
-        if row.num in self.geometry.places.key_of:
-            self.geometry.refresh(row.num)
-        elif row.component:
-            meaning = np.zeros(self.dimension, np.float32) if vector is None else vector
-            (words,) = self.indexes.keyword_ids([row.num])
-            self.geometry.add(row.num, Placement(row.place, row.component, 0, is_new_component=False), meaning, words)
+    def _stand(self, gone: list[int], found: Sequence[IndexRow], vectors: dict[int, Float32]) -> None:
+        """Let the geometry know of memories that are gone, new, elsewhere, or have a new text."""
+        places = self.geometry.places
+        moved: dict[int, tuple[Voxel, int]] = {}
+        for row in found:
+            at = places.component_of.get(row.num, 0)
+            self._mark(at, row.component)
+            if at and (places.voxel_of(row.num), at) == (row.place, row.component):
+                self.geometry.refresh(row.num)
+            elif row.component:
+                moved[row.num] = (row.place, row.component)
+        for num in gone:
+            self._mark(places.component_of[num])
+        if not moved and not gone:
+            return
+        if gone or not places.key_of.keys().isdisjoint(moved):
+            try:
+                self.geometry.change(gone, moved, checked=False)
+            except Misfit:
+                self._load_geometry()
+            return
+        for num, (voxel, component) in moved.items():
+            meaning = vectors.get(num, np.zeros(self.dimension, np.float32))
+            (words,) = self.indexes.keyword_ids([num])
+            self.geometry.add(num, Placement(voxel, component, 0, is_new_component=False), meaning, words)
+
+    def _mark(self, *components: int) -> None:
+        """The members of clusters have changed, with the version that the indexes hold or the next one."""
+        for component in filter(None, components):
+            self._told.pop(component, None)
+            self._marked[component] = self.indexes.version
 
     def _measured(self) -> Calibration:
         """Similarity over random pairs of the space."""
@@ -340,6 +454,11 @@ class Space:
         return calibrate(cosines, words)
 
 
+def is_sound(vector: Float32) -> bool:
+    """Whether an embedding has a direction: all numbers finite, not all zero."""
+    return bool(np.isfinite(vector).all() and vector.any())
+
+
 class _Overtaken(Exception):
     """Another process committed between plan and commit."""
 
@@ -349,4 +468,6 @@ def _word_for(ops: set[str]) -> str:
         return "stored"
     if "inhibit" in ops:
         return "inhibited"
+    if ops <= {"place", "move"}:
+        return "moved"
     return "released" if "release" in ops else "edited"

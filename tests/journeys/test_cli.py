@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import tetrarium
 from tetrarium.cli import main
 
 TEXT = "The nightly export runs at 02:30 because the bank closes its gateway at three."
@@ -199,3 +200,37 @@ def test_a_missing_text_on_a_terminal_is_a_mistake(
     monkeypatch.setattr(sys, "stdin", terminal)
     assert main(["store", "--data-dir", space]) == 2
     assert "content is missing" in capsys.readouterr().err
+
+
+def test_clusters_are_listed_named_rearranged_and_taken_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*words: str) -> str:
+        code = main([*words, "--data-dir", str(tmp_path)])
+        out, err = capsys.readouterr()
+        assert code == 0, err
+        return out
+
+    with tetrarium.open_space(tmp_path) as space:
+        for n in range(40):
+            word, text = [
+                ("payments", f"Refund {n} of the payments ledger was charged twice and the invoice went out again."),
+                ("kubernetes", f"Pod {n} does not start: the helm chart names an ingress that kubernetes has not."),
+            ][n % 2]
+            space.store(text, keywords=[word], force=True)
+        one, other = sorted(cluster.id for cluster in space.snapshot().clusters)[:2]
+        near = space.snapshot().ids[0]
+    assert "2 clusters" in run("clusters", "list")
+    assert "is called Money" in run("clusters", "name", str(one), "Money")
+    assert "Money (named by a person)" in run("clusters", "show", str(one))
+    assert "--apply does it" in run("clusters", "merge", str(one), str(other))
+    applied = json.loads(run("clusters", "merge", str(one), str(other), "--apply", "--json"))
+    assert applied["moves"] == 20
+    assert "1 clusters" in run("clusters", "list")
+    assert "merge: 20 moves" in run("clusters", "log")
+    assert "Undone" in run("clusters", "undo", applied["id"])
+    assert "2 clusters" in run("clusters", "list")
+    assert "shared" in run("clusters", "neighbours", near)
+    assert near in run("clusters", "path", near, near)
+    assert "Nothing to do." in run("clusters", "fission")
+    assert main(["clusters", "show", "999", "--data-dir", str(tmp_path)]) == 1

@@ -14,7 +14,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -37,7 +38,7 @@ from tetrarium.geometry.lattice import (
     shell,
     unpack,
 )
-from tetrarium.geometry.places import Places
+from tetrarium.geometry.places import Places, Standing
 from tetrarium.geometry.similarity import VECTOR_SHARE, Calibration
 from tetrarium.model import Float32, Float64, Int32, Int64
 
@@ -47,8 +48,14 @@ VectorsOf = Callable[[Sequence[int]], Float32]
 KeywordsOf = Callable[[Sequence[int]], Sequence[Iterable[int]]]
 """Keyword ids of memories, one collection a memory, no id twice in one."""
 
+RarityOf = Callable[[int], float]
+"""Weight of a keyword id."""
+
 _CENTROID_SAMPLE = 8
 """Members that stand for a component on the map of components."""
+
+_NEAREST_FIRST = 6
+"""Power of the similarity with which an anchor pulls: the nearest one counts most (measured)."""
 
 _PITCH = 1.1
 """Lattice steps between the members of a component: grown components leave some voxels free (measured)."""
@@ -65,7 +72,7 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True)
-class _Core:
+class Core:
     """What all members of a component mean together: the sum of their vectors, and how many have each keyword."""
 
     vector_sum: Float64
@@ -75,22 +82,30 @@ class _Core:
 class Geometry:
     """Finds the places of one space; `places` is what stands.
 
-    vectors_of, keywords_of: must know every num that was added and not removed. What components mean
+    vectors_of, keywords_of: must know every num that was added and not removed; rarity_of: weight of a keyword
+    id, log(1 + N / df), needed where whole components are compared. What components mean
     (`_cores`, `_frames`) is worked out from them when first needed, and is the same after a rebuild.
     """
 
     def __init__(
-        self, settings: Settings, calibration: Calibration, vectors_of: VectorsOf, keywords_of: KeywordsOf
+        self,
+        settings: Settings,
+        calibration: Calibration,
+        vectors_of: VectorsOf,
+        keywords_of: KeywordsOf,
+        rarity_of: RarityOf = lambda _: 1.0,
     ) -> None:
         self.calibration = calibration
         self.places = Places()
-        self._settings = settings
-        self._vectors_of = vectors_of
-        self._keywords_of = keywords_of
+        self.settings = settings
+        self.vectors_of = vectors_of
+        self.keywords_of = keywords_of
+        self.rarity_of = rarity_of
+        self._before: dict[int, tuple[Voxel, int] | None] | None = None
         self._forget_meanings()
 
     def _forget_meanings(self) -> None:
-        self._cores: dict[int, _Core] = {}
+        self._cores: dict[int, Core] = {}
         self._frames: dict[int, tuple[int, Frame]] = {}
         self._map: tuple[int, Frame] | None = None
 
@@ -107,9 +122,9 @@ class Geometry:
         """
         wide = vector.astype(np.float64)
         known = sorted((r for r in relatives if r[0] in self.places.key_of), key=lambda r: (-r[1], r[0]))
-        number = self._component_for(wide, keywords, known)
+        number = self.component_for(wide, keywords, known)
         if number is not None:
-            key = self._free_voxel_in(number, vector, known)
+            key = self.free_voxel_in(number, vector, known)
             if key is not None:
                 return Placement(unpack(key), number, self._merged(key, number), is_new_component=False)
         return Placement(unpack(self._start(vector, known)), self.places.next_component, 0, is_new_component=True)
@@ -137,9 +152,33 @@ class Geometry:
         """A memory's vector or keywords changed. It keeps its place; its component's meaning is worked out anew."""
         self._forget_meaning_of(self.places.component_of[num])
 
+    def change(self, gone: Collection[int], standing: Standing, *, checked: bool = True) -> None:
+        """Several memories go, come or move as one change; arguments and errors as of `Places.change`."""
+        places = self.places
+        before = {
+            n: (places.voxel_of(n), places.component_of[n]) if n in places.key_of else None for n in (*gone, *standing)
+        }
+        for number in places.change(gone, standing, checked=checked):
+            self._forget_meaning_of(number)
+        if self._before is not None:
+            self._before = before | self._before
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[None]:
+        """Whatever `change` does inside is taken back at the end, to the last place and id. Rehearsals may nest."""
+        outer, self._before = self._before, {}
+        following = self.places.next_component
+        try:
+            yield
+        finally:
+            before, self._before = self._before, None
+            self.change(list(before), {num: where for num, where in before.items() if where}, checked=False)
+            self.places.next_component = following
+            self._before = outer
+
     def keyword_counts(self, component: int) -> Mapping[int, int]:
         """How many members of a component have each keyword."""
-        return self._core_of(component).keyword_counts
+        return self.core_of(component).keyword_counts
 
     def _forget_meaning_of(self, number: int) -> None:
         self._cores.pop(number, None)
@@ -147,7 +186,7 @@ class Geometry:
 
     # --- which component ----------------------------------------------------------------------
 
-    def _component_for(
+    def component_for(
         self, vector: Float64, keywords: Mapping[int, float], known: Sequence[tuple[int, float]]
     ) -> int | None:
         """The component of best average linkage among those of the relatives, if there is one that is near enough.
@@ -160,40 +199,41 @@ class Geometry:
         nearest: dict[int, float] = {}
         for num, similarity in known:
             nearest.setdefault(self.places.component_of[num], similarity)
-        least = self.calibration.tau - self._settings.centroid_slack
+        least = self.calibration.tau - self.settings.centroid_slack
         best, choice = -math.inf, None
         for number in sorted(nearest):
             size = len(self.places.components[number].members)
             linkage = nearest[number] if size == 1 else self._linkage(number, vector, keywords)
-            damped = linkage * size / (size + self._settings.component_prior)
+            damped = linkage * size / (size + self.settings.component_prior)
             if linkage >= least and damped > best:
                 best, choice = damped, number
         return choice
 
     def _linkage(self, number: int, vector: Float64, keywords: Mapping[int, float]) -> float:
         """Mean similarity to all members; members count as having as much keyword weight as the newcomer."""
-        core, scale = self._core_of(number), self.calibration
+        core, scale = self.core_of(number), self.calibration
         size = len(self.places.components[number].members)
         shared = sum(w * w * core.keyword_counts[k] for k, w in keywords.items() if k in core.keyword_counts)
         whole = sum(w * w for w in keywords.values()) or 1.0
-        by_vector = (float(core.vector_sum @ vector) / size - scale.cosine_mean) / scale.cosine_std
+        cosine = float(core.vector_sum @ vector) / size if vector.any() else scale.cosine_mean
+        by_vector = (cosine - scale.cosine_mean) / scale.cosine_std
         by_keywords = (shared / (whole * size) - scale.keyword_mean) / scale.keyword_std
         return VECTOR_SHARE * by_vector + (1 - VECTOR_SHARE) * by_keywords
 
-    def _core_of(self, number: int) -> _Core:
+    def core_of(self, number: int) -> Core:
         if number not in self._cores:
             members = self.places.components[number].members
-            counts = Counter(keyword for ids in self._keywords_of(members) for keyword in ids)
-            self._cores[number] = _Core(self._vectors_of(members).sum(axis=0, dtype=np.float64), counts)
+            counts = Counter(keyword for ids in self.keywords_of(members) for keyword in ids)
+            self._cores[number] = Core(self.vectors_of(members).sum(axis=0, dtype=np.float64), counts)
         return self._cores[number]
 
     # --- which voxel --------------------------------------------------------------------------
 
-    def _free_voxel_in(self, number: int, vector: Float32, known: Sequence[tuple[int, float]]) -> int | None:
+    def free_voxel_in(self, number: int, vector: Float32, known: Sequence[tuple[int, float]]) -> int | None:
         """The best free voxel of a component: round the anchors, else round the target or the surface beyond it,
         else anywhere at it. None when other components wall it in."""
         key_of = self.places.key_of
-        anchors = [(num, s) for num, s in known if self.places.component_of[num] == number][: self._settings.anchors]
+        anchors = [(num, s) for num, s in known if self.places.component_of[num] == number][: self.settings.anchors]
         target = self._target_in(number, vector, anchors)
         best = self._best({key_of[num] + step for num, _ in anchors for step in AROUND_VOXEL}, number, target)
         if best is None:
@@ -209,7 +249,7 @@ class Geometry:
 
     def _in_shells(self, heart: Float64, number: int, target: Float64) -> int | None:
         """The best free voxel of a component in the first shell round a point that has one."""
-        for radius in range(self._settings.shell_reach + 1):
+        for radius in range(self.settings.shell_reach + 1):
             best = self._best({_rounded(heart) + step for step in _shell(radius)}, number, target)
             if best is not None:
                 return best
@@ -218,16 +258,19 @@ class Geometry:
     def _target_in(self, number: int, vector: Float32, anchors: Sequence[tuple[int, float]]) -> Float64:
         """The point that a memory of this meaning would like to have in a component, (3,) lattice units."""
         size = len(self.places.components[number].members)
-        if size >= LEAST:
+        if size >= LEAST and not anchors:
             return self._frame_of(number).target(vector, size, _PITCH)
-        weights = np.array([max(similarity, 0.01) ** 2 for _, similarity in anchors])
+        weights = np.array([max(similarity, 0.01) ** _NEAREST_FIRST for _, similarity in anchors])
         voxels = np.array([unpack(self.places.key_of[num]) for num, _ in anchors], np.float64)
-        mean: Float64 = weights @ voxels / weights.sum()
-        return mean
+        beside: Float64 = weights @ voxels / weights.sum()
+        if size < LEAST:
+            return beside
+        share = self.settings.anchor_share
+        return share * beside + (1 - share) * self._frame_of(number).target(vector, size, _PITCH)
 
     def _best(self, keys: set[int], number: int, target: Float64) -> int | None:
         """The key of the highest score, of equal ones the lowest; None when no voxel is free for the component."""
-        weight = self._settings.merge_weight
+        weight = self.settings.merge_weight
         goal = tuple(target.tolist())
         best, choice = -math.inf, None
         for key in keys.difference(self.places.num_at):
@@ -257,7 +300,7 @@ class Geometry:
         if frame is None or fitted != wanted:
             first = members[: wanted : max(1, wanted // SAMPLE)]
             sites = np.array([unpack(self.places.key_of[num]) for num in first], np.float64)
-            frame = fit(self._vectors_of(first), sites)
+            frame = fit(self.vectors_of(first), sites)
             self._frames[number] = wanted, frame
         return frame
 
@@ -272,10 +315,10 @@ class Geometry:
         number = next(reversed(components)) if nearest is None else self.places.component_of[nearest]
         beside = components[number]
         size = len(beside.members)
-        if size >= max(self._settings.satellite_size, LEAST) and similarity >= self.calibration.tau / 2:
+        if size >= max(self.settings.satellite_size, LEAST) and similarity >= self.calibration.tau / 2:
             inside = self._frame_of(number).target(vector, size, _PITCH)
             return self._walk(beside.centre, inside - beside.centre, self._has_empty_block)
-        gap = self._settings.component_gap / WORLD_UNITS_PER_STEP
+        gap = self.settings.component_gap / WORLD_UNITS_PER_STEP
         if len(components) >= LEAST:
             frame = self._map_of_components()
             target = frame.target(vector, len(components), gap)
@@ -295,11 +338,11 @@ class Geometry:
 
     def _has_empty_block(self, key: int) -> bool:
         taken = self.places.num_at
-        return all(key + step not in taken for step in _block(self._settings.component_block // 2))
+        return all(key + step not in taken for step in _block(self.settings.component_block // 2))
 
     def _is_far_from_all(self, key: int) -> bool:
         """Whether the cells round a voxel are empty as far as the gap between two surfaces reaches."""
-        return all(cell(key) + step not in self.places.filled for step in _cells_within(self._settings.component_gap))
+        return all(cell(key) + step not in self.places.filled for step in cells_within(self.settings.component_gap))
 
     def _map_of_components(self) -> Frame:
         """The frame of the components' meanings; a few members stand for each, refitted when their number doubles."""
@@ -307,7 +350,7 @@ class Geometry:
         wanted = _power_of_two_within(len(components))
         if self._map is None or self._map[0] != wanted:
             chosen = list(islice(components, 0, wanted, max(1, wanted // SAMPLE)))
-            means = np.array([self._vectors_of(c.members[:_CENTROID_SAMPLE]).mean(axis=0) for c in chosen])
+            means = np.array([self.vectors_of(c.members[:_CENTROID_SAMPLE]).mean(axis=0) for c in chosen])
             self._map = wanted, fit(means, np.array([c.centre for c in chosen]))
         return self._map[1]
 
@@ -317,7 +360,7 @@ _block = cache(block)
 
 
 @cache
-def _cells_within(gap: float) -> tuple[int, ...]:
+def cells_within(gap: float) -> tuple[int, ...]:
     """Steps to the cells round one whose emptiness keeps about `gap` edges free on every side."""
     return tuple(CELL * step for step in block(round(gap / WORLD_UNITS_PER_STEP / CELL)))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,6 +26,13 @@ from tetrarium.geometry.lattice import (
     unpack,
 )
 from tetrarium.model import Float64, Int32, Int64
+
+Standing = Mapping[int, tuple[Voxel, int]]
+"""Where memories stand: num → voxel and component."""
+
+
+class Misfit(Exception):
+    """A change would break an invariant; nothing was changed."""
 
 
 @dataclass(slots=True)
@@ -78,6 +85,10 @@ class Places:
         """The nums whose tetrahedra share a vertex with that of `num`, ascending."""
         return tuple(sorted(self.num_at[key] for key in self._touching(self.key_of[num])))
 
+    def shared_vertices(self, one: int, other: int) -> int:
+        """How many of their four vertices two memories share: 0, 1 or 2."""
+        return len(set(corner_keys(self.key_of[one])) & set(corner_keys(self.key_of[other])))
+
     def load(self, nums: Int64, voxels: Int32, components: Int64, next_component: int = 1) -> dict[int, int]:
         """Replace everything by places from the store.
 
@@ -122,19 +133,10 @@ class Places:
 
         Changes of another program may arrive in any order, so a place may touch its component only later.
         """
-        key = pack(voxel)
-        vertices = corner_keys(key)
-        if num in self.key_of or key in self.num_at:
-            raise Bug(f"Memory {num} or its place {voxel} is taken.")
-        if any(self.owner_of.get(vertex, number) != number for vertex in vertices):
-            raise Bug(f"The place {voxel} touches another component than {number}.")
-        self.key_of[num], self.component_of[num], self.num_at[key] = key, number, num
-        self.owner_of.update(dict.fromkeys(vertices, number))
-        self.filled[cell(key)] += 1
-        self.next_component = max(self.next_component, number + 1)
-        component = self.components.setdefault(number, Component())
-        insort(component.members, num)
-        component.place_sum += voxel
+        try:
+            self._attach(num, pack(voxel), number)
+        except Misfit as misfit:
+            raise Bug(str(misfit)) from None
 
     def remove(self, num: int) -> dict[int, int]:
         """Take a memory away. Only its component is looked at.
@@ -142,6 +144,48 @@ class Places:
         Returns the new component id of every member that the memory alone held to the component: the
         largest part (of equal ones that with the lowest num) keeps the id.
         """
+        key, number = self.key_of[num], self.component_of[num]
+        self._detach(num)
+        if number not in self.components:
+            return {}
+        parts = self._parts(list(self._touching(key)))
+        parts.sort(key=lambda part: (-len(part), min(part)))
+        return {n: new for part in parts[1:] for n, new in self._split_off(number, part).items()}
+
+    def change(self, gone: Collection[int], standing: Standing, *, checked: bool = True) -> set[int]:
+        """Take memories away and let others stand elsewhere or anew, as one change; gives the components touched.
+
+        Raises Misfit, and nothing has changed, when a voxel would be taken twice, a vertex have two owners, or a
+        touched component fall apart. Only the surroundings of the change are looked at. Not `checked`: components
+        that fall apart are let through, for a state that is known to hold from elsewhere.
+        """
+        leaving = [num for num in dict.fromkeys((*gone, *standing)) if num in self.key_of]
+        before = {num: (self.key_of[num], self.component_of[num]) for num in leaving}
+        around: dict[int, set[int]] = {number: set() for _, number in before.values()}
+        for key, number in before.values():
+            around[number] |= self._touching(key)
+        for num in leaving:
+            self._detach(num)
+        arrived: list[int] = []
+        try:
+            for num, (voxel, number) in standing.items():
+                self._attach(num, pack(voxel), number)
+                arrived.append(num)
+                around.setdefault(number, set())
+            if checked:
+                self._expect_whole(around, standing)
+        except Misfit:
+            for num in arrived:
+                self._detach(num)
+            for num, (key, number) in before.items():
+                self._attach(num, key, number)
+            raise
+        return set(around)
+
+    # --- parts and wholes ---------------------------------------------------------------------
+
+    def _detach(self, num: int) -> None:
+        """Take one memory away and look at nothing else."""
         key, number = self.key_of.pop(num), self.component_of.pop(num)
         del self.num_at[key]
         self.filled[cell(key)] -= 1
@@ -150,18 +194,48 @@ class Places:
         for vertex in corner_keys(key):
             if not any(vertex + step in self.num_at for step in AROUND_VERTEX):
                 del self.owner_of[vertex]
-
         component = self.components[number]
         component.members.remove(num)
+        component.place_sum -= np.array(unpack(key))
         if not component.members:
             del self.components[number]
-            return {}
-        component.place_sum -= np.array(unpack(key))
-        parts = self._parts(list(self._touching(key)))
-        parts.sort(key=lambda part: (-len(part), min(part)))
-        return {n: new for part in parts[1:] for n, new in self._split_off(number, part).items()}
 
-    # --- parts and wholes ---------------------------------------------------------------------
+    def _attach(self, num: int, key: int, number: int) -> None:
+        """Let one memory stand; its component may be whole only later. Raises Misfit."""
+        vertices = corner_keys(key)
+        if num in self.key_of or key in self.num_at:
+            raise Misfit(f"Memory {num} or its place {unpack(key)} is taken.")
+        if any(self.owner_of.get(vertex, number) != number for vertex in vertices):
+            raise Misfit(f"The place {unpack(key)} touches another component than {number}.")
+        self.key_of[num], self.component_of[num], self.num_at[key] = key, number, num
+        self.owner_of.update(dict.fromkeys(vertices, number))
+        self.filled[cell(key)] += 1
+        self.next_component = max(self.next_component, number + 1)
+        component = self.components.setdefault(number, Component())
+        insort(component.members, num)
+        component.place_sum += np.array(unpack(key))
+
+    def _expect_whole(self, around: Mapping[int, set[int]], standing: Standing) -> None:
+        """Raise Misfit unless every touched component is connected, given that each was before the change.
+
+        around: keys next to what left, by component. Newcomers must reach each other or those that stayed.
+        """
+        new: dict[int, set[int]] = {}
+        for num, (_, number) in standing.items():
+            new.setdefault(number, set()).add(self.key_of[num])
+        for number in around:
+            if number not in self.components:
+                continue
+            mine = new.get(number, set())
+            ends = {key for key in around[number] if key in self.num_at} | mine
+            ends.update(*(self._touching(key) for key in mine))
+            members = self.components[number].members
+            stayed = next((num for num in members if num not in standing), None)
+            if stayed is not None:
+                ends.add(self.key_of[stayed])
+            ends = {key for key in ends if self.component_of[self.num_at[key]] == number}
+            if ends and self._parts(list(ends)):
+                raise Misfit(f"Component {number} would fall apart.")
 
     def _touching(self, key: int) -> set[int]:
         """Keys of the taken voxels that share a vertex with one."""
@@ -184,6 +258,32 @@ class Places:
                     return []
             parts.append({self.num_at[key] for key in seen})
         return parts if len(parts) > 1 else []
+
+    def parts_of(self, nums: Iterable[int]) -> list[list[int]]:
+        """The connected sets, each ascending, into which some memories fall by themselves; largest first."""
+        left = {self.key_of[num] for num in nums}
+        parts: list[list[int]] = []
+        while left:
+            seen = {left.pop()}
+            for key in (edge := list(seen)):
+                new = self._touching(key) & left
+                left -= new
+                edge.extend(new)
+                seen |= new
+            parts.append(sorted(self.num_at[key] for key in seen))
+        return sorted(parts, key=lambda part: (-len(part), part[0]))
+
+    def leaves_first(self, nums: Iterable[int]) -> list[int]:
+        """Connected memories in an order in which they can go one by one while the rest stays connected."""
+        wanted = {self.key_of[num] for num in nums}
+        heart = np.array([unpack(key) for key in sorted(wanted)], np.float64).mean(axis=0)
+        first = min(wanted, key=lambda key: (float(np.linalg.norm(np.array(unpack(key)) - heart)), key))
+        order, seen = [first], {first}
+        for key in order:
+            new = sorted((self._touching(key) & wanted) - seen)
+            seen.update(new)
+            order.extend(new)
+        return [self.num_at[key] for key in reversed(order)]
 
     def _split_off(self, number: int, part: set[int]) -> dict[int, int]:
         new = self.next_component

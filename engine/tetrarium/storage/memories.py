@@ -193,6 +193,13 @@ def set_vector(connection: apsw.Connection, num: int, model: str, vector: Float3
     )
 
 
+def drop_vectors(connection: apsw.Connection, nums: Iterable[int], *, now: datetime) -> None:
+    """Take embeddings away that are of no use; the memories are embedded anew in a quiet moment."""
+    for num in nums:
+        connection.execute("DELETE FROM vectors WHERE num = ?", (num,))
+        log_change(connection, num, "edit", now)
+
+
 def set_place(connection: apsw.Connection, num: int, voxel: tuple[int, int, int], component: int) -> None:
     """The voxel of a memory. UNIQUE (i, j, k) makes the store itself refuse an overlap."""
     connection.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?, ?)", (num, *voxel, component))
@@ -401,6 +408,14 @@ class MemoryReader:
             found.update((row[0], _memory(row, *edges.get(row[0], (None, ())))) for row in rows)
         return [found[num] for num in nums if num in found]
 
+    def ids(self, nums: Sequence[int]) -> list[str]:
+        """Ids of memories that the store still has, the trash included."""
+        found: list[str] = []
+        for part in _parts(nums):
+            marks = ",".join("?" * len(part))
+            found += [row[0] for row in self._all(f"SELECT id FROM memories WHERE num IN ({marks})", part)]
+        return found
+
     def versions(self, num: int) -> tuple[Version, ...]:
         rows = self._all(
             "SELECT revision, content, keywords, category, replaced_at, cause, labels, importance FROM versions WHERE num = ? "
@@ -598,16 +613,9 @@ def _memory(row: tuple[Any, ...], superseded_by: str | None, supersedes: tuple[s
         file,
         position,
         revision,
-        i,
-        j,
-        k,
-        component,
-        pinned,
-        helped,
-        misled,
-        distinct_queries,
-        stored_again,
-    ) = row[12:]
+    ) = row[12:22]
+    place, component = _place(*row[22:26])
+    pinned, helped, misled, distinct_queries, stored_again = row[26:]
     return Memory(
         id=memory_id,
         content=content,
@@ -629,8 +637,8 @@ def _memory(row: tuple[Any, ...], superseded_by: str | None, supersedes: tuple[s
         source=Source(client=client, author=author, session=session, project=project, file=file),
         position=position,
         revision=revision,
-        place=(i or 0, j or 0, k or 0),
-        cluster=component or 0,
+        place=place,
+        cluster=component,
         pinned=bool(pinned),
         helped=helped,
         misled=misled,
@@ -643,9 +651,8 @@ def _index_row(row: tuple[Any, ...]) -> IndexRow:
     (num, memory_id, excerpt, tokens, keywords, labels, entities, author, session, position, project, language) = row[
         :12
     ]
-    (category, kind, importance, created, accessed, access_count, expires, inhibited, budget, i, j, k, component) = row[
-        12:25
-    ]
+    category, kind, importance, created, accessed, access_count, expires, inhibited, budget = row[12:21]
+    place, component = _place(*row[21:25])
     pinned, helped, misled, distinct_queries = row[25:]
     return IndexRow(
         num=num,
@@ -669,8 +676,8 @@ def _index_row(row: tuple[Any, ...]) -> IndexRow:
         expires=expires / 1e6 if expires else float("inf"),
         inhibited=bool(inhibited),
         budget_tokens=budget,
-        place=(i or 0, j or 0, k or 0),
-        component=component or 0,
+        place=place,
+        component=component,
         pinned=bool(pinned),
         evidence=evidence_of(access_count, helped, misled),
         distinct_queries=distinct_queries,
@@ -679,6 +686,13 @@ def _index_row(row: tuple[Any, ...]) -> IndexRow:
 
 def _request(project: str, key: str) -> str:
     return f"{project}\n{key}"
+
+
+def _place(i: Any, j: Any, k: Any, component: Any) -> tuple[tuple[int, int, int], int]:
+    """A voxel and its cluster; cluster 0 when the row is missing or holds what is no place (edited by hand)."""
+    if all(isinstance(x, int) and abs(x) < 2**31 for x in (i, j, k, component)) and component > 0:
+        return (i, j, k), component
+    return (0, 0, 0), 0
 
 
 def _json(words: tuple[str, ...]) -> str:

@@ -88,6 +88,34 @@ def _first_schema(connection: apsw.Connection) -> None:
     )
 
 
+def _arrangement(connection: apsw.Connection) -> None:
+    """What people call clusters, what became of cluster ids, and every move of a memory, for ever."""
+    connection.execute(
+        """
+        CREATE TABLE cluster_names (
+            cluster INTEGER PRIMARY KEY, name TEXT NOT NULL, author TEXT NOT NULL, given_at INTEGER NOT NULL
+        );
+        CREATE TABLE cluster_aliases (alias INTEGER PRIMARY KEY, cluster INTEGER NOT NULL);
+        CREATE TABLE cluster_origins (cluster INTEGER PRIMARY KEY, origin INTEGER NOT NULL, cause TEXT NOT NULL);
+        CREATE TABLE plans (
+            id TEXT PRIMARY KEY, cause TEXT NOT NULL, why TEXT NOT NULL, undoes TEXT NOT NULL, started_at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX plans_by_undone ON plans (undoes) WHERE undoes <> '';
+        CREATE TABLE moves (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            plan TEXT NOT NULL REFERENCES plans, step INTEGER NOT NULL, num INTEGER NOT NULL,
+            from_i INTEGER, from_j INTEGER, from_k INTEGER, from_component INTEGER,
+            to_i INTEGER NOT NULL, to_j INTEGER NOT NULL, to_k INTEGER NOT NULL, to_component INTEGER NOT NULL,
+            at INTEGER NOT NULL
+        );
+        CREATE INDEX moves_by_plan ON moves (plan, seq);
+        CREATE INDEX moves_by_memory ON moves (num, seq);
+        CREATE TRIGGER moves_never_change BEFORE UPDATE ON moves BEGIN SELECT RAISE(ABORT, 'moves are append-only'); END;
+        CREATE TRIGGER moves_never_go BEFORE DELETE ON moves BEGIN SELECT RAISE(ABORT, 'moves are append-only'); END;
+        """
+    )
+
+
 def _corrections_and_counters(connection: apsw.Connection) -> None:
     """What a memory has proved (feedback, different questions, repetitions), what a person pinned, what may contradict."""
     connection.execute(
@@ -121,6 +149,7 @@ def _corrections_and_counters(connection: apsw.Connection) -> None:
 
 STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0001_first_schema", _first_schema),
+    ("0002_arrangement", _arrangement),
     ("0003_corrections_and_counters", _corrections_and_counters),
 )
 """In order; never edited once released, only added to."""
