@@ -152,14 +152,22 @@ class Geometry:
         """A memory's vector or keywords changed. It keeps its place; its component's meaning is worked out anew."""
         self._forget_meaning_of(self.places.component_of[num])
 
-    def change(self, gone: Collection[int], standing: Standing, *, checked: bool = True) -> None:
-        """Several memories go, come or move as one change; arguments and errors as of `Places.change`."""
+    def change(
+        self, gone: Collection[int], standing: Standing, *, checked: bool = True, keeps_frames: bool = False
+    ) -> None:
+        """Several memories go, come or move as one change; arguments and errors as of `Places.change`.
+
+        keeps_frames: components keep their directions as they are, while many move one by one in a rehearsal.
+        """
         places = self.places
         before = {
             n: (places.voxel_of(n), places.component_of[n]) if n in places.key_of else None for n in (*gone, *standing)
         }
         for number in places.change(gone, standing, checked=checked):
+            frame = self._frames.get(number) if keeps_frames else None
             self._forget_meaning_of(number)
+            if frame is not None and number in places.components:
+                self._frames[number] = frame
         if self._before is not None:
             self._before = before | self._before
 
@@ -297,7 +305,7 @@ class Geometry:
         members = self.places.components[number].members
         wanted = _power_of_two_within(len(members))
         fitted, frame = self._frames.get(number, (0, None))
-        if frame is None or fitted != wanted:
+        if frame is None or (fitted != wanted and self._before is None):
             first = members[: wanted : max(1, wanted // SAMPLE)]
             sites = np.array([unpack(self.places.key_of[num]) for num in first], np.float64)
             frame = fit(self.vectors_of(first), sites)

@@ -33,7 +33,7 @@ from tetrarium.model import Bool, Float32, Float64, Int32, Int64
 RelativesOf = Callable[[int], Sequence[tuple[int, float]]]
 """The nearest live memories of one: num and similarity, itself not among them."""
 
-_ANCHOR_SAMPLE = 512
+_ANCHOR_SAMPLE = 256
 """Members of a component among which a memory that is regrown onto it looks for its anchors."""
 
 _SILHOUETTE_SAMPLE = 256
@@ -524,7 +524,7 @@ def _grow(geometry: Geometry, num: int, number: int) -> bool:
     if key is None:
         return False
     try:
-        geometry.change((), {num: (unpack(key), number)})
+        geometry.change((), {num: (unpack(key), number)}, keeps_frames=True)
     except Misfit:
         return False
     return True
