@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 # Our products are small: on shared cores more BLAS threads only wait for each other (measured: twice the wall
 # time of a recall). Whoever sets the variable, or imported numpy before, keeps their own choice.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# onnxruntime's wheels report to their maker unless this stands before it is loaded; nothing leaves this machine.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 if TYPE_CHECKING:
     from tetrarium.service import MemoryService, open_space

@@ -35,6 +35,9 @@ COMMANDS = {
     "stats": BY_NAME["void_stats"],
 }
 
+READING = {"memory_search", "void_recall"}
+EVERY_PROJECT = "*"
+
 DEMO_ANSWERS = {"en-en": "pay-015", "zh-zh": "team-005", "zh-en": "team-016"}
 """The sample memories that the demo asks for, by language of the question and of the memory."""
 
@@ -67,6 +70,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader had enough, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # nowhere to write the answer to, a full disk for instance
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _complain(UserError(f"The answer could not be written ({error.strerror})."), 1)
     return code
 
 
@@ -121,6 +127,9 @@ def _add(command: argparse.ArgumentParser, argument: Argument) -> None:
 def _run(options: argparse.Namespace) -> int:
     tool: Tool = options.tool
     given = _given(tool, options)
+    if tool.name in READING:
+        # A person at a shell looks at the whole space; an agent's endpoint keeps to its project.
+        given.setdefault("project", EVERY_PROJECT)
     work = tool.call(given, _caller(options))
     with _space(options.data_dir) as service:
         answer = work(service)

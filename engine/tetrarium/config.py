@@ -31,9 +31,6 @@ class Settings:
     )
     max_content_bytes: int = _number(4_000_000, unit="bytes", source="T", about="Longest text that is stored.")
     max_keywords: int = _number(5, unit="keywords", source="S2", about="Keywords derived for a memory.")
-    duplicate_overlap: float = _number(
-        0.80, unit="share", source="S2", about="Token overlap from which two texts may be one memory."
-    )
     duplicate_cosine: float = _number(
         0.96, unit="cosine", source="T, measured", about="Cosine from which two texts may be one memory."
     )
@@ -82,7 +79,10 @@ class Settings:
         0.15, unit="weight", source="S1", about="Weight of the share of the query's labels that a memory carries."
     )
     entity_weight: float = _number(
-        0.20, unit="weight", source="S1", about="Weight of the share of the query's entities that a memory carries."
+        0.25,
+        unit="weight",
+        source="measured",
+        about="Weight of the share of the query's entities that a memory carries (S1 has 0.20).",
     )
     neighbour_weight: float = _number(
         0.20,
@@ -95,6 +95,9 @@ class Settings:
         unit="share",
         source="measured",
         about="Share of the mean of the three best scores of its session that a memory gains.",
+    )
+    synonym_weight: float = _number(
+        0.4, unit="share", source="measured", about="Weight of a word that means the same against the question's own."
     )
     bm25_k1: float = _number(0.9, unit="", source="measured", about="BM25 term saturation; short texts want less.")
     bm25_b: float = _number(0.4, unit="", source="measured", about="BM25 length normalisation.")
@@ -136,6 +139,12 @@ class Settings:
     )
 
     # --- recall -------------------------------------------------------------------------------
+    evidence_floor: float = _number(
+        2.0,
+        unit="standard deviations",
+        source="measured",
+        about="Evidence under which a recall answers nothing: its subject is not in this space. 0 answers always.",
+    )
     default_budget: int = _number(4_000, unit="tokens", source="S2", about="Budget of a recall when none is given.")
     max_budget: int = _number(200_000, unit="tokens", source="T", about="Largest budget of a recall.")
     max_candidates: int = _number(100, unit="memories", source="S2", about="Candidates of a recall.")
@@ -152,7 +161,7 @@ class Settings:
         about="Average-linkage threshold of the void pass (S2 has 0.25; 0.15 keeps more on-topic memories).",
     )
     void_cut: float = _number(
-        -0.4, unit="standard deviations", source="measured", about="Topic profile under which a cluster is off topic."
+        -0.2, unit="standard deviations", source="measured", about="Topic profile under which a cluster is off topic."
     )
     protected_top: int = _number(
         3, unit="memories", source="T", about="The best memories of a recall, which are never voided."

@@ -75,6 +75,7 @@ class Reason(StrEnum):
     KEPT = "kept"
     OFF_TOPIC = "void:off_topic_cluster"
     OVER_BUDGET = "void:over_budget"
+    NO_EVIDENCE = "void:no_evidence"
     SUPERSEDED = "inhibited:superseded"
     INHIBITED = "inhibited:by_hand"
     OTHER_PROJECT = "filtered:project"
@@ -388,6 +389,7 @@ class RecallTrace:
     void_target: float
     void_cut: float
     inhibited_skipped: int
+    evidence: float | None
     note: str
     elapsed_ms: float
     embedding_ms: float
@@ -404,6 +406,7 @@ class ChangeKind(StrEnum):
     ASK_AGAIN = "ask_again"
     FETCH = "vector_candidates"
     CANDIDATES = "max_candidates"
+    EVIDENCE_FLOOR = "evidence_floor"
     VOID_TARGET = "void_target"
     BUDGET = "budget"
 

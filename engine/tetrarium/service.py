@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -72,8 +72,14 @@ from tetrarium.storage.migrations import SCHEMA_VERSION
 EVERYWHERE = "*"
 """As a project: memories of every project."""
 
+SAMPLE = "sample"
+"""The client name under which the sample memories are stored."""
+
 MAX_QUESTION = 100_000
 """Characters of a question that are looked at."""
+
+CATCH_UP_VECTORS = 64
+"""Memories without a vector that a question embeds before it is answered; the rest follow in `maintain`."""
 
 MAX_PAGE = 1_000
 """Hits or rows that one call gives."""
@@ -166,6 +172,15 @@ class MemoryService:
         answer again. Raises InvalidInput, NotFound for an unknown id, SpaceUnavailable.
         """
         text = ingest.clean_content(content, self.settings)
+        noise = (
+            ""
+            if force
+            else noise_reason(
+                text, min_length=self.settings.min_content_length, min_letter_share=self.settings.min_letter_share
+            )
+        )
+        if noise:
+            return StoreResult(Outcome.NOISE, None, None, (), None, "", None, (), noise)
         key = ingest.clean_name(idempotency_key, "idempotency_key")
         draft = ingest.make_draft(
             text,
@@ -178,7 +193,7 @@ class MemoryService:
                 client=ingest.clean_name(client, "client"),
                 author=ingest.clean_name(author, "author"),
                 session=ingest.clean_name(session, "session"),
-                project=ingest.clean_name(project, "project"),
+                project=ingest.clean_project(project),
                 file=ingest.clean_name(file, "file"),
             ),
             created_at=rows.now() if created_at is None else ingest.parse_moment(created_at, "created_at"),
@@ -186,35 +201,32 @@ class MemoryService:
             rarity=self._space.indexes.keywords.rarity,
             settings=self.settings,
         )
-        if key and (before := self._space.reader.request(key)):
-            return _as_result(before)
         wanted = (supersedes,) if isinstance(supersedes, str) else tuple(supersedes)
         why = ingest.clean_name(reason, "reason")
-        noise = (
-            ""
-            if force
-            else noise_reason(
-                text, min_length=self.settings.min_content_length, min_letter_share=self.settings.min_letter_share
-            )
-        )
-        if noise:
-            return StoreResult(Outcome.NOISE, None, None, (), None, "", None, (), noise)
-        (vector,) = self._space.embed_passages([text])
+        (vector,) = self._space.embed_passages([ingest.spoken(text, draft.source)])
         return self._space.write(
-            lambda: self._plan_store(draft, vector, [x.strip() for x in wanted if x.strip()], force=force),
+            lambda: self._plan_store(draft, vector, [x.strip() for x in wanted if x.strip()], key=key, force=force),
             lambda connection, plan: self._commit_store(connection, plan, draft, vector, key=key, reason=why),
         )
 
     def _plan_store(
-        self, draft: Draft, vector: Float32 | None, supersedes: Sequence[str], *, force: bool
+        self, draft: Draft, vector: Float32 | None, supersedes: Sequence[str], *, key: str, force: bool
     ) -> _StorePlan:
         """What a store will do, on the state as it is now. Raises NotFound for an unknown target."""
+        if key and (before := self._space.reader.request(draft.source.project, key)):
+            return _StorePlan(refusal=_first_answer(key, draft, *before))
         found: dict[int, None] = {}
         for name in supersedes:
             target, candidates = self._target(name, draft.source.project)
             if target is None:
                 return _StorePlan(refusal=_ambiguous(name, candidates))
-            if not may_change(draft.source.client, owner := self._memory(target).source.client):
+            memory = self._memory(target)
+            if memory.source.project not in ("", draft.source.project):
+                raise InvalidInput(
+                    f"Memory {memory.id} belongs to project '{memory.source.project}'; nothing was stored.",
+                    advice="Correct it from that project, or store this as a memory of its own.",
+                )
+            if not may_change(draft.source.client, owner := memory.source.client):
                 return _StorePlan(refusal=_not_trusted(self._space.indexes.table.ids[target], owner))
             found[target] = None
         targets = tuple(found)
@@ -277,7 +289,7 @@ class MemoryService:
             return StoreResult(
                 Outcome.MATCHES_INHIBITED, twin.id, twin.category, twin.keywords, twin.cluster, "", None, (),
                 f"Not stored: it says what inhibited memory {twin.id} says, which was superseded{by}. "
-                "Store it with force to have it all the same.",
+                "Release that memory, or store this one in other words.",
             )  # fmt: skip
         if plan.twin is not None:
             result = self._merge(connection, plan.twin, draft, vector, now)
@@ -306,7 +318,7 @@ class MemoryService:
             ),
         )
         if key:
-            rows.remember_request(connection, key, num, asdict(result))
+            rows.remember_request(connection, key, draft, num, asdict(result))
         return result
 
     def _merge(
@@ -340,18 +352,22 @@ class MemoryService:
 
         A correction is only ever the twin of the very same text: near-identical wording is what corrections have.
         """
+        table = self._space.indexes.table
+        now = time.time()
         same = self._space.reader.same_content(draft.content_hash, draft.source.project)
         for num, _ in sorted(same, key=lambda pair: pair[1]):
-            return num
+            if table.expires[num] > now:
+                return num
         if vector is None or exact_only:
             return None
-        table = self._space.indexes.table
         code = table.projects.find(draft.source.project)
-        nums, cosines = self._space.indexes.vectors.search(vector, 8, table.present & (table.project == code))
+        nums, cosines = self._space.indexes.vectors.search(
+            vector, 8, table.present & (table.project == code) & (table.expires > now)
+        )
         near = nums[cosines >= self.settings.duplicate_cosine].tolist()
         contents = self._space.reader.contents(near)
         for num in sorted(near, key=lambda num: bool(table.inhibited[num])):
-            if ingest.say_the_same(draft.content, contents[num], overlap=self.settings.duplicate_overlap):
+            if ingest.say_the_same(draft.content, contents[num]):
                 return int(num)
         return None
 
@@ -435,6 +451,7 @@ class MemoryService:
             elapsed_ms=(time.perf_counter() - started) * 1e3,
             embedding_ms=embedding_ms,
             note=self._note(question, ranking),
+            evidence=ranking.evidence,
         )
         self._keep(_Asked(trace, question), client)
         self._recalls.append(trace.void_fraction)
@@ -493,6 +510,7 @@ class MemoryService:
             lifted=False,
             fetch=self.settings.vector_candidates,
             candidates=self.settings.max_candidates,
+            evidence_floor=self.settings.evidence_floor,
             void_target=trace.void_target,
             budget=trace.budget,
         )
@@ -509,7 +527,12 @@ class MemoryService:
     def _rerun(self, question: Question, num: int, premise: Premise) -> Decision:
         """The passes of a question on the space as it is now, under a premise. Keeps and counts nothing."""
         scope = self._scope(premise.project, "live", beside=num if premise.lifted else None)
-        settings = replace(self.settings, vector_candidates=premise.fetch, max_candidates=premise.candidates)
+        settings = replace(
+            self.settings,
+            vector_candidates=premise.fetch,
+            max_candidates=premise.candidates,
+            evidence_floor=premise.evidence_floor,
+        )
         indexes = self._space.indexes
         ranking = rank(question, indexes, self._space.reader.match, scope, now=time.time(), settings=settings)
         return decide(
@@ -620,9 +643,8 @@ class MemoryService:
         weight = None if importance is None else ingest.parse_share(importance, "importance")
         until = None if expires_at is None or expires_at in NEVER else ingest.parse_moment(expires_at, "expires_at")
         rewritten = any(value is not None for value in (text, words, tags, kind, weight))
-        vector = None if text is None else self._space.embed_passages([text])[0]
 
-        def plan() -> tuple[int, Memory, Draft]:
+        def plan() -> tuple[int, Memory, Draft, Float32 | None]:
             num = self._number(memory_id)
             old = self._memory(num)
             _check_trust(client, old)
@@ -633,26 +655,24 @@ class MemoryService:
                     offered=text or old.content,
                     advice="Look at the text that is there now, then edit again.",
                 )
-            return (
-                num,
-                old,
-                ingest.make_draft(
-                    text or old.content,
-                    keywords=old.keywords if words is None and text is None else words or (),
-                    labels=old.labels if tags is None else tags,
-                    entities=() if text else old.entities,
-                    category=kind or old.category,
-                    importance=old.importance if weight is None else weight,
-                    source=old.source,
-                    created_at=old.created_at,
-                    expires_at=old.expires_at if expires_at is None else until,
-                    rarity=self._space.indexes.keywords.rarity,
-                    settings=self.settings,
-                ),
+            draft = ingest.make_draft(
+                text or old.content,
+                keywords=old.keywords if words is None and text is None else words or (),
+                labels=old.labels if tags is None else tags,
+                entities=() if text else old.entities,
+                category=kind or old.category,
+                importance=old.importance if weight is None else weight,
+                source=old.source,
+                created_at=old.created_at,
+                expires_at=old.expires_at if expires_at is None else until,
+                rarity=self._space.indexes.keywords.rarity,
+                settings=self.settings,
             )
+            vector = None if text is None else self._space.embed_passages([ingest.spoken(text, draft.source)])[0]
+            return num, old, draft, vector
 
-        def commit(connection: Connection, planned: tuple[int, Memory, Draft]) -> int:
-            num, old, draft = planned
+        def commit(connection: Connection, planned: tuple[int, Memory, Draft, Float32 | None]) -> int:
+            num, old, draft, vector = planned
             if rewritten:
                 rows.rewrite(connection, num, draft, cause="edited", now=rows.now())
             if pinned is not None or expires_at is not None:
@@ -1044,10 +1064,19 @@ class MemoryService:
     # --- private ------------------------------------------------------------------------------
 
     def _ranked(self, text: str, scope: Scope) -> tuple[Ranking, Question, float]:
-        started = time.perf_counter()
-        vector = self._space.embed_query(text) if text else None
-        embedding_ms = (time.perf_counter() - started) * 1e3
-        question = analyse(text, vector, self._space.indexes)
+        embedding_ms = 0.0
+
+        def embed(words: str) -> Float32 | None:
+            nonlocal embedding_ms
+            started = time.perf_counter()
+            vector = self._space.embed_query(words)
+            embedding_ms = (time.perf_counter() - started) * 1e3
+            return vector
+
+        question = analyse(text, embed, self._space.indexes, self._space.synonyms)
+        if question.vector is not None:
+            # Memories that were stored while the model was away are not found by meaning before they are embedded.
+            self._space.complete_vectors(CATCH_UP_VECTORS)
         ranking = rank(
             question, self._space.indexes, self._space.reader.match, scope, now=time.time(), settings=self.settings
         )
@@ -1176,12 +1205,19 @@ def open_space(path: str | Path | None = None, **settings: float | int | str) ->
     return MemoryService(folder, with_overrides(DEFAULTS, dict(settings)))
 
 
-def fill_sample(service: MemoryService) -> int:
-    """Store the sample memories in an empty space; gives how many were stored (0 when the space has memories)."""
-    if service.stats().memories:
+def fill_sample(service: MemoryService, *, stop: Callable[[], bool] = lambda: False) -> int:
+    """Store the sample memories in a space; gives how many the space gained.
+
+    Goes on where it was stopped, and two programs that fill at once store each memory once. `stop` is asked
+    before each. A space that has memories of somebody's own is left as it is.
+    """
+    before = service.stats().memories
+    if before and service.page(order="created", descending=False, limit=1)[0].source.client != SAMPLE:
         return 0
     ids: dict[str, str] = {}
     for memory in sample_memories():
+        if stop():
+            break
         stored = service.store(
             memory.content,
             keywords=memory.keywords,
@@ -1190,14 +1226,15 @@ def fill_sample(service: MemoryService) -> int:
             importance=memory.importance,
             author=memory.author,
             session=memory.session,
-            client="sample",
+            client=SAMPLE,
             created_at=memory.created_at,
             supersedes=[ids[ref] for ref in memory.supersedes],
+            idempotency_key=f"sample {memory.ref}",
             force=True,
         )
         assert stored.id is not None
         ids[memory.ref] = stored.id
-    return len(ids)
+    return service.stats().memories - before
 
 
 def _ambiguous(description: str, candidates: tuple[Likely, ...]) -> StoreResult:
@@ -1266,6 +1303,16 @@ def _counted(codes: NDArray[np.integer[Any]], names: Sequence[str]) -> dict[str,
 def _frozen(array: _Array) -> _Array:
     array.setflags(write=False)
     return array
+
+
+def _first_answer(key: str, draft: Draft, content_hash: bytes, answer: dict[str, Any]) -> StoreResult:
+    """The answer to a retried request. Raises InvalidInput when another text came with the key."""
+    if content_hash != draft.content_hash:
+        raise InvalidInput(
+            f"The idempotency key '{key}' was used for another text; nothing was stored.",
+            advice="Give each new memory a key of its own, or none.",
+        )
+    return _as_result(answer)
 
 
 def _as_result(before: dict[str, Any]) -> StoreResult:

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from tetrarium import paths
 from tetrarium.config import Settings
 from tetrarium.errors import ModelUnavailable, SpaceBusy
 from tetrarium.events import Events, SpaceChanged
@@ -30,6 +31,9 @@ from tetrarium.geometry.similarity import (
 )
 from tetrarium.indexing.embedding import Embedder, load_embedder
 from tetrarium.indexing.indexes import Indexes
+from tetrarium.indexing.synonyms import FILE as SYNONYMS_FILE
+from tetrarium.indexing.synonyms import Synonyms
+from tetrarium.lifecycle.ingest import spoken
 from tetrarium.model import Changes, Float32, IndexRow
 from tetrarium.storage import memories as rows
 from tetrarium.storage.database import Connection, Database
@@ -61,6 +65,8 @@ class Space:
         self._calibrated_at = 0
         self.database = Database.open(folder, busy_timeout=settings.busy_timeout)
         self.reader = rows.MemoryReader(self.database)
+        self.synonyms = Synonyms.read(paths.resources() / "lexicons" / SYNONYMS_FILE, folder / SYNONYMS_FILE)
+        self._vectors_missing = False
         self._data_version = 0
         self.indexes = Indexes(
             settings, self.dimension, self.embedder.manifest.question_cosine if self.embedder else None
@@ -172,12 +178,14 @@ class Space:
 
     def complete_vectors(self, most: int) -> int:
         """Embed memories that have no vector of this model (it was missing, or is another one); how many are left."""
-        missing = self.reader.without_vector(self.model) if self.embedder else []
+        if not self._vectors_missing:
+            return 0
+        missing = self.reader.without_vector(self.model)
         part = missing[:most]
+        self._vectors_missing = len(part) < len(missing)
         if not part or not self.database.writable:
             return 0
-        contents = self.reader.contents(part)
-        vectors = self.embed_passages([contents[num] for num in part])
+        vectors = self.embed_passages([spoken(m.content, m.source) for m in self.reader.memories(part)])
         with self.database.write() as connection:
             for num, vector in zip(part, vectors, strict=True):
                 if vector is None:
@@ -249,6 +257,7 @@ class Space:
             frequencies = self.reader.document_frequencies()
             self.indexes.load(self.reader.index_rows(), frequencies, nums, matrix, version=version)
             stored = self.reader.meta("calibration", {})
+        self._vectors_missing = self.embedder is not None and len(nums) < len(self.indexes.table)
         if stored.get("model") == self.model:
             self._calibrated_at = int(stored["at"])
             self.calibration = Calibration(**{name: stored[name] for name in self.calibration_values()})

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tetrarium import __version__
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code. Anything that is not an option opens the command line, without importing Qt."""
@@ -37,9 +39,10 @@ def _is_for_the_window(arguments: list[str]) -> bool:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tetrarium",
-        description="Open the window on a space of memories. With a subcommand (store, search, recall, stats, …) "
-        "work on the command line instead; 'tetrarium <subcommand> --help' tells more.",
+        description="Open the window on a space of memories. With a command work in the shell instead: "
+        "store, search, recall, stats, demo; 'tetrarium COMMAND --help' tells more.",
     )
+    parser.add_argument("--version", action="version", version=f"tetrarium {__version__}")
     parser.add_argument("--data-dir", type=Path, metavar="DIR", help="folder of the space to open")
     parser.add_argument("--sample", action="store_true", help="open a sample space, filled at the first use")
     return parser

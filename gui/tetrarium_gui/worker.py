@@ -61,6 +61,13 @@ class _Job:
     verb: Verb
 
 
+def _look(service: MemoryService) -> Any:
+    """What a quiet moment is for: what others stored, and the work that waits for one."""
+    changes = service.catch_up()
+    service.maintain()
+    return changes
+
+
 class _Growth:
     """Shows a space that is being filled by one long job: a snapshot now and then, taken between two stores."""
 
@@ -139,7 +146,7 @@ class EngineThread(QThread):
         try:
             await asyncio.wait_for(self._wake.wait(), LOOK_INTERVAL)
         except TimeoutError:
-            await self._do(host, _Job("catch_up", 0, lambda service: service.catch_up()))
+            await self._do(host, _Job("catch_up", 0, _look))
 
     async def _do(self, host: Host, job: _Job) -> bool:
         try:
@@ -157,7 +164,7 @@ class EngineThread(QThread):
         added = 0
         if self._sample:
             stop = service.events.subscribe(_Growth(service, self._tell))
-            added = fill_sample(service)
+            added = fill_sample(service, stop=lambda: self._closing)
             stop()
         service.events.subscribe(self._tell_event)
         return added

@@ -126,7 +126,8 @@ def keyword_rows(space, notes, asked):  # type: ignore[no-untyped-def]
             best = np.sort(np.partition(scores, -10)[-10:])
         with ours.run():
             nums = match(keywords.rare(terms), space.settings.keyword_candidates)
-            own = keywords.scores(terms, [space._space.indexes.table.tokens[num] for num in nums])
+            columns = space._space.indexes.table
+            own = keywords.scores(terms, [columns.tokens[num] for num in nums], columns.length[nums])
         top = np.sort(own)[-10:]
         overlap.append(float((top >= best[0] - 1e-9).mean()))
     ratio = np.median(theirs.cpu) / np.median(ours.cpu)

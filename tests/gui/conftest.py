@@ -11,7 +11,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -25,15 +24,14 @@ from PySide6.QtCore import QEventLoop, QSettings, QTimer
 from PySide6.QtGui import QSurfaceFormat
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
+from waiting import PATIENCE, Sample
 
+from tetrarium_gui.app import collect_here
 from tetrarium_gui.bridge import Bridge
 from tetrarium_gui.main_window import MainWindow
 from tetrarium_gui.space.tetrahedra import surface_format
-from tetrarium_gui.space.view import SpaceView
 
 ARTIFACTS = Path(__file__).resolve().parents[2] / "artifacts"
-PATIENCE = 30_000
-"""Milliseconds that a test waits for the engine at most."""
 
 # One sample a pixel: colours of single pixels are compared.
 QSurfaceFormat.setDefaultFormat(surface_format(samples=0))
@@ -59,14 +57,7 @@ def qapp_cls() -> type[QApplication]:
 @pytest.fixture(scope="session", autouse=True)
 def fusion(qapp: QApplication) -> None:
     qapp.setStyle("Fusion")
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A sample space filled by the program itself, and how many memories each picture on the way showed."""
-
-    folder: Path
-    growth: tuple[int, ...]
+    collect_here(qapp)
 
 
 @pytest.fixture(scope="session")
@@ -122,10 +113,3 @@ def open_window(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[[Path], MainW
         assert window.bridge.close()
         window.close()
         window.deleteLater()
-
-
-def settled(qtbot: QtBot, view: SpaceView) -> None:
-    """Wait until nothing moves, and the last frame has been drawn."""
-    qtbot.waitUntil(lambda: view.is_still, timeout=5_000)
-    view.repaint()
-    QApplication.processEvents()

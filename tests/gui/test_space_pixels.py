@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from conftest import settled
 from grown import grown_snapshot
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
+from waiting import settled
 
 from tetrarium_gui.space.view import SpaceView
 from tetrarium_gui.state import Highlight, WindowState

@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
+from waiting import PATIENCE, Sample, settled
 
-from conftest import PATIENCE, Sample, settled
 from tetrarium.service import open_space
 from tetrarium_gui.bridge import Bridge
 from tetrarium_gui.commands import COMMANDS

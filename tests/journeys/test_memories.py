@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 import tetrarium
 from tetrarium.errors import InvalidInput, NotFound, StaleEdit
 from tetrarium.events import Recalled, SpaceChanged
-from tetrarium.model import Confidence, Outcome, RecallState, Standing
+from tetrarium.model import Confidence, Outcome, Reason, RecallState, Standing
 from tetrarium.service import MemoryService
 
 FACTS = [
@@ -149,9 +150,56 @@ def test_the_text_of_an_inhibited_memory_comes_back_only_by_force(space: MemoryS
 
 def test_a_retried_store_gets_the_first_answer_again(space: MemoryService) -> None:
     one = space.store(FACTS[0], idempotency_key="call-7")
-    two = space.store("A different text by mistake under the same key.", idempotency_key="call-7")
+    two = space.store(FACTS[0], idempotency_key="call-7", labels=["ignored"])
     assert two == one
     assert space.stats().memories == 1
+
+
+def test_a_key_of_one_project_or_text_never_answers_for_another(space: MemoryService) -> None:
+    one = space.store("Project one rotates its tokens every night.", idempotency_key="1", project="one")
+    other = space.store("Project two uses Bazel for every build.", idempotency_key="1", project="two")
+    assert other.outcome is Outcome.STORED
+    assert other.id != one.id
+    with pytest.raises(InvalidInput, match="another text"):
+        space.store("Project one now uses Bazel for every build.", idempotency_key="1", project="one")
+    assert space.stats().memories == 2
+
+
+def test_one_project_cannot_silence_the_memory_of_another(space: MemoryService) -> None:
+    walrus = space.store("Walrus deploys happen on Thursdays at noon.", project="one").id
+    with pytest.raises(InvalidInput, match="belongs to project 'one'"):
+        space.store("Walrus deploys happen on Mondays at noon.", project="two", supersedes=str(walrus))
+    assert [hit.id for hit in space.search("walrus deploys", project="one")] == [walrus]
+    with pytest.raises(InvalidInput):
+        space.store("A memory for everybody and nobody at all.", project="*")
+
+
+def test_a_subject_that_the_space_does_not_know_is_answered_with_nothing_and_the_reason(space: MemoryService) -> None:
+    for fact in FACTS:
+        space.store(fact)
+    for absent in (
+        "How long should a sourdough starter ferment?",
+        "who tunes the harpsichord",
+        "limit of the cache in zzz-17",
+    ):
+        trace = space.recall(absent)
+        assert not trace.blocks, absent
+        assert trace.note
+        assert {candidate.reason for candidate in trace.candidates} == {Reason.NO_EVIDENCE}
+    assert space.recall("what happens when a charge fails?").blocks
+
+
+@pytest.mark.expects_log_warning
+def test_a_memory_stored_without_the_model_is_found_by_meaning_once_it_is_back(tmp_path: Path) -> None:
+    with tetrarium.open_space(tmp_path, model="no-such-model") as space:
+        heron = space.store("This statement is about the herons of Lund.").id
+        assert "keyword" in space.stats().model_note.lower()
+        assert [hit.id for hit in space.search("herons")] == [heron]
+    with tetrarium.open_space(tmp_path) as space:
+        for fact in FACTS:
+            space.store(fact)
+        space.search("anything")
+        assert space.search("wading birds in a Swedish town")[0].id == heron
 
 
 def test_noise_is_answered_with_the_reason_and_not_stored(space: MemoryService) -> None:
@@ -265,12 +313,17 @@ def test_a_project_sees_its_own_and_the_global_memories_and_a_stranger_the_globa
     assert seen("*") == {a, b, everyone}
 
 
-def test_an_expired_memory_leaves_every_answer_at_once(space: MemoryService) -> None:
-    gone = space.store(
-        "The demo server is reachable until noon today.", expires_at=datetime.now(UTC) - timedelta(seconds=1)
-    ).id
-    assert gone not in [hit.id for hit in space.search("demo server")]
+def test_an_expired_memory_leaves_every_answer_at_once_and_may_be_said_again(space: MemoryService) -> None:
+    text = "The demo server is reachable until noon today."
+    gone = space.store(text, expires_at=datetime.now(UTC) + timedelta(milliseconds=150)).id
+    assert [hit.id for hit in space.search("demo server")] == [gone]
+    deadline = time.monotonic() + 10
+    while space.search("demo server").total:
+        assert time.monotonic() < deadline
     assert not space.recall("demo server").blocks
+    again = space.store(text)
+    assert again.outcome is Outcome.STORED
+    assert [hit.id for hit in space.search("demo server")] == [again.id]
 
 
 def test_a_budget_is_never_exceeded_and_the_best_memory_that_did_not_fit_is_named(filled: MemoryService) -> None:

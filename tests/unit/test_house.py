@@ -116,3 +116,23 @@ def test_nothing_in_the_house_prints_but_the_command_line() -> None:
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
     assert [path for room in (ENGINE, GUI) for path in sources(room) if path.stem in VAGUE_NAMES] == []
+
+
+def test_the_model_runtime_leaves_nothing_behind_that_reports_to_its_maker(tmp_path: Path) -> None:
+    code = "import tetrarium; s = tetrarium.open_space('space'); s.store('The gateway caches for one minute only.'); s.close()"
+    environment = {
+        "PYTHONPATH": os.pathsep.join([str(ENGINE), str(GUI)]),
+        "HOME": str(tmp_path),
+        "PATH": os.environ["PATH"],
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["space"]

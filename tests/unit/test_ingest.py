@@ -84,14 +84,23 @@ def test_times_are_instants_whatever_zone_they_come_in() -> None:
         ("Step 7 of the deploy needs a token refresh first.", "Step 8 of the deploy needs a token refresh first."),
         ("Look at getUserName in the session module for this.", "Look at getUserMail in the session module for this."),
         ("支付超时时间是三十秒,不需要重试。", "支付超时时间是三十秒,需要重试。"),
+        ("Uploads are limited to 10 GB per file.", "Uploads are limited to 10 MB per file."),
+        ("Set FEATURE_CART to false in staging.", "Set FEATURE_CART to true in staging."),
+        ("The cache is invalidated before the write.", "The cache is invalidated after the write."),
+        ("Alice reviews the changes of Bob.", "Bob reviews the changes of Alice."),
+        ("Use tabs, not spaces, in this repository.", "Use spaces, not tabs, in this repository."),
+        (
+            "We rejected option A for the queue because it loses messages.",
+            "We rejected option B for the queue because it loses messages.",
+        ),
     ],
 )
 def test_numbers_negations_and_identifiers_keep_two_texts_apart(new: str, old: str) -> None:
-    assert not say_the_same(new, old, overlap=0.8)
+    assert not say_the_same(new, old)
 
 
 def test_a_rewording_of_a_few_letters_is_the_same() -> None:
-    assert say_the_same("The cache is shared by both workers.", "the cache is shared by both worker", overlap=0.8)
+    assert say_the_same("The cache is shared by both workers.", "the cache is shared by both worker")
 
 
 def test_keywords_are_telling_words_as_they_are_written() -> None:

@@ -9,7 +9,8 @@ import pytest
 from rank_bm25 import BM25Okapi
 
 from tetrarium.config import Settings
-from tetrarium.indexing.keywords import KeywordStatistics
+from tetrarium.indexing.keywords import KeywordStatistics, spaced
+from tetrarium.model import Float64
 
 VOCABULARY = [f"w{i}" for i in range(300)]
 
@@ -27,6 +28,10 @@ def statistics(texts: list[list[str]], settings: Settings) -> KeywordStatistics:
     return found
 
 
+def scored(ours: KeywordStatistics, question: list[str], texts: list[list[str]]) -> Float64:
+    return ours.scores(question, [spaced(" ".join(text)) for text in texts], [len(text) for text in texts])
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_every_score_equals_that_of_bm25okapi_over_all_documents(seed: int) -> None:
     settings = Settings()
@@ -38,7 +43,7 @@ def test_every_score_equals_that_of_bm25okapi_over_all_documents(seed: int) -> N
         # The most frequent words stand in more than half of the documents: the library's floor is tested too.
         question = list(dict.fromkeys([rng.choice(VOCABULARY[:3]), *rng.choices(VOCABULARY, k=4), "unheard-of"]))
         candidates = rng.sample(range(len(texts)), 200)
-        scores = ours.scores(question, [" ".join(texts[i]) for i in candidates])
+        scores = scored(ours, question, [texts[i] for i in candidates])
         assert np.allclose(scores, library.get_scores(question)[candidates], atol=1e-9)
 
 
@@ -68,5 +73,5 @@ def test_no_document_scores_above_what_the_question_can_reach() -> None:
     texts = documents(400, 6)
     ours = statistics(texts, settings)
     question = ["w5", "w40", "w200"]
-    best = ours.scores(question, [" ".join(text) for text in texts]).max()
+    best = scored(ours, question, texts).max()
     assert 0 < best <= ours.best_reachable(question)

@@ -69,6 +69,7 @@ def page(*contents: str, total: int | None = None, offset: int = 0) -> SearchRes
         elapsed_ms=1,
         embedding_ms=0,
         note="",
+        evidence=None,
     )
 
 
@@ -94,6 +95,7 @@ def trace(*contents: str, left_out: int = 0) -> RecallTrace:
         void_cut=-0.4,
         inhibited_skipped=2,
         note="",
+        evidence=None,
         elapsed_ms=3,
         embedding_ms=2,
     )

@@ -41,8 +41,7 @@ class Indexes:
     ) -> None:
         """Take a whole store over. nums: (n,), matrix: (n, d) unit rows of the memories that have a vector."""
         self.table.load(rows)
-        lengths = sum(tokens.count(" ") + 1 for tokens in self.table.tokens if tokens)
-        self.keywords.load(frequencies, documents=len(self.table), total_length=lengths)
+        self.keywords.load(frequencies, documents=len(self.table), total_length=int(self.table.length.sum()))
         self.vectors.add_many(nums, matrix)
         self.moments.bulk([self._language(num) for num in nums], matrix)
         self.version = version
@@ -60,8 +59,7 @@ class Indexes:
         """A memory is gone from the space."""
         if num >= self.table.capacity or not self.table.present[num]:
             return
-        tokens = self.table.tokens[num]
-        self.keywords.remove(tokens.split(" ") if tokens else ())
+        self.keywords.remove(self.table.tokens[num].split())
         if num in self.vectors:
             self.moments.remove(self._language(num), self.vectors.vectors([num])[0])
             self.vectors.remove(num)
@@ -80,7 +78,7 @@ class Indexes:
         model has none for these languages, the whole space stands in.
         """
         own = self.moments.of(kept, vector)
-        usual = self._usual.get(asked, {}).get(kept)
+        usual = self.usual_spread(asked, kept)
         if usual is None:
             if own.size < self._language_floor:
                 own = self.moments.of_all(vector)
@@ -88,6 +86,10 @@ class Indexes:
         share = own.size / (own.size + self._language_floor)
         mean = share * own.mean + (1 - share) * usual[0]
         return mean, math.sqrt(share * own.std**2 + (1 - share) * usual[1] ** 2)
+
+    def usual_spread(self, asked: str, kept: str) -> tuple[float, float] | None:
+        """Mean and deviation of the cosines that the model gives a question and memories that have nothing in common."""
+        return self._usual.get(asked, {}).get(kept)
 
     def keyword_weights(self, keywords: Iterable[str]) -> dict[int, float]:
         """A memory's keywords as a sparse vector: keyword code → rarity."""

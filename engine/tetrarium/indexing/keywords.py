@@ -17,7 +17,7 @@ import numpy as np
 from rank_bm25 import BM25Okapi
 
 from tetrarium.config import Settings
-from tetrarium.model import Float64
+from tetrarium.model import Float64, Int32
 
 _EPSILON = 0.25
 """BM25Okapi's own floor: this share of the mean idf stands in for a negative one."""
@@ -79,19 +79,22 @@ class KeywordStatistics:
         cap = max(self._settings.frequent_term_floor, min(share, self._settings.frequent_term_ceiling))
         return [term for term in known if self._frequency[term] <= cap] or known[:1]
 
-    def scores(self, terms: Sequence[str], documents: Sequence[str]) -> Float64:
-        """(n,) BM25 of each document, given as space-separated tokens, for these query terms."""
+    def scores(self, terms: Sequence[str], documents: Sequence[str], lengths: Sequence[int] | Int32) -> Float64:
+        """(n,) BM25 of each document for these query terms.
+
+        documents: tokens, each between two blanks of its own (`spaced`); lengths: how many tokens each has.
+        """
         if not documents or not terms:
             return np.zeros(len(documents))
-        distinct = set(terms)
+        known = [(term, f" {term} ", idf) for term in set(terms) if (idf := self.idf(term)) is not None]
         bm25 = BM25Okapi.__new__(BM25Okapi)
         bm25.k1, bm25.b, bm25.epsilon = self._settings.bm25_k1, self._settings.bm25_b, _EPSILON
         bm25.corpus_size = len(documents)
         bm25.avgdl = self.total_length / max(1, self.documents)
-        bm25.doc_len = [document.count(" ") + 1 for document in documents]
-        bm25.doc_freqs = [_occurrences(distinct, document) for document in documents]
-        bm25.idf = {t: idf for t in distinct if (idf := self.idf(t)) is not None}
-        return np.asarray(bm25.get_scores(list(terms)), np.float64)
+        bm25.doc_len = lengths
+        bm25.doc_freqs = [{t: held for t, word, _ in known if (held := text.count(word))} for text in documents]
+        bm25.idf = {term: idf for term, _, idf in known}
+        return np.asarray(bm25.get_scores([term for term in terms if term in bm25.idf]), np.float64)
 
     def best_reachable(self, terms: Iterable[str]) -> float:
         """The score of a memory that held every term over and over: what this question could reach at best.
@@ -130,10 +133,6 @@ class KeywordStatistics:
         self._mean_idf = None
 
 
-def _occurrences(terms: set[str], document: str) -> dict[str, int]:
-    """How often each term stands in a document of space-separated tokens; most documents hold none of them."""
-    inside = [term for term in terms if term in document]
-    if not inside:
-        return {}
-    tokens = document.split(" ")
-    return {term: held for term in inside if (held := tokens.count(term))}
+def spaced(tokens: str) -> str:
+    """Space-separated tokens with a blank on either side of each: a term is then counted by searching the text."""
+    return f" {tokens.replace(' ', '  ')} " if tokens else ""

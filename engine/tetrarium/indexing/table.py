@@ -11,13 +11,17 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from tetrarium.indexing.keywords import spaced
 from tetrarium.model import Bool, Float32, Float64, IndexRow, Int32, Int64, UInt8
 
 _FIRST_CAPACITY = 1024
 
 
 class MemoryTable:
-    """Columns of every memory outside the trash. Arrays have length `capacity`; `present` marks the rows in use."""
+    """Columns of every memory outside the trash. Arrays have length `capacity`; `present` marks the rows in use.
+
+    tokens: as `keywords.spaced` has them; length: how many there are.
+    """
 
     def __init__(self) -> None:
         self.capacity = 0
@@ -39,6 +43,7 @@ class MemoryTable:
         self.session: Int32 = np.zeros(0, np.int32)
         self.before: Int64 = np.zeros(0, np.int64)
         self.after: Int64 = np.zeros(0, np.int64)
+        self.length: Int32 = np.zeros(0, np.int32)
         self.budget_tokens: Int32 = np.zeros(0, np.int32)
         self.place: Int32 = np.zeros((0, 3), np.int32)
         self.component: Int64 = np.zeros(0, np.int64)
@@ -83,7 +88,8 @@ class MemoryTable:
         self.pinned[num] = row.pinned
         self.project[num], self.author[num] = self.projects.code(row.project), self.authors.code(row.author)
         self.budget_tokens[num], self.place[num], self.component[num] = row.budget_tokens, row.place, row.component
-        self.ids[num], self.excerpts[num], self.tokens[num] = row.id, row.excerpt, row.tokens
+        self.ids[num], self.excerpts[num], self.tokens[num] = row.id, row.excerpt, spaced(row.tokens)
+        self.length[num] = row.tokens.count(" ") + 1 if row.tokens else 0
         self.keywords[num], self.labels[num], self.entities[num] = row.keywords, row.labels, row.entities
         self.by_id[row.id] = num
         for index, words in self._word_indexes(num):
@@ -99,6 +105,7 @@ class MemoryTable:
         self.present[num] = False
         self.by_id.pop(self.ids[num], None)
         self.tokens[num] = self.excerpts[num] = ""
+        self.length[num] = 0
         before, after = int(self.before[num]), int(self.after[num])
         if before:
             self.after[before] = after

@@ -21,6 +21,9 @@ MAX_TOKEN_LENGTH = 64
 MAX_TOKENS = 200_000
 """Tokens kept of one text; 1 MB of prose has about this many."""
 
+MAX_TEXT = 2_000_000
+"""Characters of a text that are looked at."""
+
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af\U00020000-\U0003134f"
 _CJK_RUN = re.compile(f"[{_CJK}]+")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
@@ -33,7 +36,14 @@ _CLITIC = re.compile(r"(?<=\w)['\u2019](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _MARKS = re.compile("[\u0300-\u036f]")
 
-_stem = Stemmer.Stemmer("english").stemWord
+_english = Stemmer.Stemmer("english")
+
+
+def stem(word: str) -> str:
+    """An English word without its ending; other words as they are."""
+    stemmed: str = _english.stemWord(word)
+    return stemmed
+
 
 STOP_WORDS = frozenset(
     [
@@ -225,7 +235,7 @@ STOP_WORDS = frozenset(
 
 def tokenize(text: str) -> list[str]:
     """The tokens of a text, in order, with repetition."""
-    text = _THOUSANDS.sub("", _CLITIC.sub("", unicodedata.normalize("NFKC", text)))
+    text = _THOUSANDS.sub("", _CLITIC.sub("", unicodedata.normalize("NFKC", text[:MAX_TEXT])))
     tokens: list[str] = []
     for match in _PIECE.finditer(text):
         piece = match.group()
@@ -280,11 +290,11 @@ def _word_tokens(piece: str) -> tuple[str, ...]:
         return ()
     parts = [part for chunk in _CONNECTED.split(piece) for part in _PART.findall(chunk)]
     if len(parts) <= 1:
-        return (_stem(whole) if whole.isalpha() else whole,)
+        return (stem(whole) if whole.isalpha() else whole,)
     split = [fold(part) for part in parts if len(part) > 1]
     words = [chunk for chunk in (fold(c) for c in _CONNECTED.split(piece)) if chunk and chunk != whole]
     inner = [
-        _stem(w) if w.isalpha() else w for w in dict.fromkeys((*words, *split)) if len(w) > 1 and w not in STOP_WORDS
+        stem(w) if w.isalpha() else w for w in dict.fromkeys((*words, *split)) if len(w) > 1 and w not in STOP_WORDS
     ]
     return tuple(dict.fromkeys((whole, *inner)))
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
 from tetrarium.config import Settings
 from tetrarium.errors import InvalidInput
-from tetrarium.indexing.tokens import STOP_WORDS, budget_tokens, fold, language, tokenize
+from tetrarium.indexing.tokens import STOP_WORDS, budget_tokens, fold, language, stem, tokenize
 from tetrarium.knowledge.entities import entities_in, speaker_of
 from tetrarium.lifecycle.classify import categorise, importance_of, memory_type_of
 from tetrarium.model import CATEGORIES, Category, Draft, Source
@@ -22,6 +21,15 @@ MAX_WORDS = 32
 """Keywords or labels that a client may give one memory."""
 
 MAX_WORD_LENGTH = 80
+
+FIRST_YEAR, LAST_YEAR = 1900, 2200
+"""Years that a memory may name; local time can be told for all of them on every platform."""
+
+KEYWORD_TEXT = 20_000
+"""Characters of a text in which keywords and entities are looked for; what it is about stands at its start."""
+
+LEAST_SAID = 8
+"""Characters of a turn of talk that stand for themselves without the speaker's name."""
 
 MAX_KEYWORD = 32
 """Characters of a derived keyword."""
@@ -32,11 +40,9 @@ _CJK = "\u3400-\u4dbf\u4e00-\u9fff\u3040-\u30ff\uac00-\ud7af"
 _WORD = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:[_./:@+#-]{{1,3}}[^\W_{_CJK}]+)*")
 _CJK_WORD = re.compile(f"[{_CJK}]")
 _FUNCTION_CHARACTERS = re.compile("[的了是和与及吗呢吧啊把被而且但也都很就这那将]")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_NEGATION = re.compile(
-    r"\b(not|no|never|none|nothing|cannot|without|isn't|aren't|don't|doesn't|didn't|won't|can't|shouldn't|no longer|stop|stopped|disabled?|enabled?|off|on)\b"
-    r"|不|没|無|无|未|非|禁|勿|别|停|关闭|开启",
-    re.IGNORECASE,
+_WORD_OR_CHARACTER = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+(?:[._:/@+#'-]+[^\W_{_CJK}]+)*|[%$€£¥+=<>]+")
+_FILLING = frozenset(
+    ["a", "an", "the", "and", "then", "also", "just", "really", "very", "that", "which", "的", "了", "吧", "呢", "啊"]
 )
 
 
@@ -91,6 +97,16 @@ def clean_name(value: object, name: str) -> str:
     return " ".join(_SURROGATE.sub("", _CONTROL.sub("", value)).split())[:300]
 
 
+def clean_project(project: object) -> str:
+    """A project's name, "" for a memory that every project shares. Raises InvalidInput for "*", which means all."""
+    name = clean_name(project, "project")
+    if name == "*":
+        raise InvalidInput(
+            "'*' means every project and cannot be one.", advice="Leave the project out to share a memory."
+        )
+    return name
+
+
 def parse_category(category: object) -> Category:
     """One of the nine. Raises InvalidInput that lists them."""
     try:
@@ -119,10 +135,11 @@ def parse_moment(value: object, name: str) -> datetime:
         raise InvalidInput(
             f"'{name}' is not a time.", advice=f"Give {name} in ISO 8601, like 2026-05-14T09:30:00+08:00."
         )
-    try:
-        return value.astimezone(UTC)
-    except (OverflowError, OSError, ValueError):
-        raise InvalidInput(f"'{name}' is out of range.", advice="Give a time between the years 1 and 9999.") from None
+    if not FIRST_YEAR <= value.year <= LAST_YEAR:
+        raise InvalidInput(
+            f"'{name}' is in the year {value.year}.", advice=f"Give one from {FIRST_YEAR} to {LAST_YEAR}."
+        )
+    return value.astimezone(UTC)
 
 
 def make_draft(
@@ -143,16 +160,17 @@ def make_draft(
     kind = category or categorise(content)
     tokens = tokenize(content)
     speaker = source.author or speaker_of(content)
+    start = content[:KEYWORD_TEXT]
     return Draft(
         content=content,
         content_hash=content_hash(content),
-        keywords=keywords or derive_keywords(content, rarity, settings.max_keywords),
+        keywords=keywords or derive_keywords(start, rarity, settings.max_keywords),
         labels=labels,
-        entities=tuple(dict.fromkeys((*entities, *entities_in(content)))),
+        entities=tuple(dict.fromkeys((*entities, *entities_in(start)))),
         category=kind,
         memory_type=memory_type_of(kind),
         importance=importance_of(kind) if importance is None else importance,
-        language=language(content),
+        language=language(start),
         # Keywords and labels are found too, not only the words of the text.
         tokens=tuple(tokens + tokenize(" ".join((*keywords, *labels)))),
         budget_tokens=budget_tokens(content),
@@ -160,6 +178,15 @@ def make_draft(
         created_at=created_at,
         expires_at=expires_at,
     )
+
+
+def spoken(content: str, source: Source) -> str:
+    """What is embedded of a memory: its text; of a turn of talk, what was said without the name in front of it."""
+    if source.session and source.author and content.startswith(source.author):
+        said = content[len(source.author) :].lstrip(" :：")
+        if len(said) >= LEAST_SAID:
+            return said
+    return content
 
 
 def content_hash(content: str) -> bytes:
@@ -202,20 +229,15 @@ def _telling_words(content: str) -> Iterator[str]:
             yield from (run[i : i + 2] for i in range(0, len(run) - 1, 2))
 
 
-def say_the_same(new: str, old: str, *, overlap: float) -> bool:
-    """Whether two texts may be one memory: nearly the same tokens, and the same numbers, negations and identifiers.
+def say_the_same(new: str, old: str) -> bool:
+    """Whether two texts are one memory: the same words in the same order, but for inflection, case and filling words.
 
-    "port 8080" and "port 9090" are never the same, nor "is enabled" and "is not enabled" (S2's rule lost facts so).
+    Anything else may change what is said – "port 9090" for 8080, "false" for true, "after" for before, who reviews
+    whom – and stays a memory of its own; the correction of one by the other is proposed elsewhere, never assumed.
     """
-    a, b = Counter(tokenize(new)), Counter(tokenize(old))
-    union = sum((a | b).values())
-    if not union or sum((a & b).values()) / union < overlap:
-        return False
-    return all(
-        find(new) == find(old)
-        for find in (
-            lambda text: Counter(_NUMBER.findall(text)),
-            lambda text: Counter(word.casefold() for word in _NEGATION.findall(text)),
-            lambda text: frozenset(entities_in(text)),
-        )
-    )
+    return _said(new) == _said(old) and frozenset(entities_in(new)) == frozenset(entities_in(old))
+
+
+def _said(text: str) -> list[str]:
+    """Stemmed words and CJK characters of a text in order, without what only fills."""
+    return [stem(word) for word in _WORD_OR_CHARACTER.findall(fold(text)) if word not in _FILLING]

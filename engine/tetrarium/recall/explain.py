@@ -35,13 +35,14 @@ FINEST_STEP = 0.01
 class Premise:
     """On what a recall is run again. lifted: the memory's own inhibition and expiry are looked past.
 
-    fetch, candidates: settings `vector_candidates` and `max_candidates`.
+    fetch, candidates, evidence_floor: settings `vector_candidates`, `max_candidates` and `evidence_floor`.
     """
 
     project: str
     lifted: bool
     fetch: int
     candidates: int
+    evidence_floor: float
     void_target: float
     budget: int
 
@@ -136,6 +137,11 @@ def _changes(
         changes.append(Change(ChangeKind.CANDIDATES, rank, f"let a recall look at {rank} candidates"))
         decision = rerun(premise)
     verdict = _candidate(memory_id, decision)
+    if verdict.reason is Reason.NO_EVIDENCE:
+        premise = replace(premise, evidence_floor=0.0)
+        changes.append(Change(ChangeKind.EVIDENCE_FLOOR, 0.0, "an evidence floor of 0, which answers on any subject"))
+        decision = rerun(premise)
+        verdict = _candidate(memory_id, decision)
     if verdict.reason not in (Reason.KEPT, Reason.OVER_BUDGET):
         target = _largest_target(memory_id, rerun, premise)
         if target is None:
@@ -229,6 +235,8 @@ def _why(
             f"On topic, {place}, but over budget: it takes {candidate.tokens} tokens, and better ones "
             f"had taken {trace.token_usage} of {trace.budget}."
         )
+    if reason is Reason.NO_EVIDENCE:
+        return f"Void, {place}: the recall answered nothing. {trace.note}"
     if reason is Reason.RANKED_BELOW:
         return f"No candidate: {place}, and a recall looks at the best {len(trace.candidates)}."
     if reason is Reason.NOT_FETCHED:
@@ -241,6 +249,8 @@ def _why(
         return f"It expired at {memory.expires_at:%Y-%m-%d %H:%M} UTC." if memory.expires_at else "It had expired."
     if reason is Reason.STORED_LATER:
         return "It was stored after this recall."
+    if reason is Reason.NO_EVIDENCE:
+        return f"Nothing was answered, {place}: {trace.note}"
     zone = trace.void_zones[candidate.zone] if candidate and 0 <= candidate.zone < len(trace.void_zones) else None
     if zone:
         return (

@@ -26,7 +26,7 @@ from tetrarium.model import (
     VoidZone,
 )
 from tetrarium.recall import budget as budgeting
-from tetrarium.recall.ranking import Question, Ranking
+from tetrarium.recall.ranking import Question, Ranking, unknown_subject
 from tetrarium.recall.voids import Carving, carve
 
 
@@ -44,6 +44,7 @@ class Decision:
     carving: Carving
     used: int
     inhibited_skipped: int
+    absent: str
     beyond: tuple[str, ...]
     beyond_scores: tuple[float, ...]
 
@@ -51,16 +52,20 @@ class Decision:
 def decide(
     question: Question, ranking: Ranking, indexes: Indexes, *, budget: int, void_target: float, settings: Settings
 ) -> Decision:
-    """Run passes 2 and 3 over the best candidates of a ranking."""
+    """Run passes 2 and 3 over the best candidates of a ranking; nothing is answered on an absent subject."""
     table = indexes.table
     nums = ranking.nums[: settings.max_candidates].tolist()
-    carving = carve(
-        [table.keywords[num] for num in nums],
-        guarded=_guarded(question, nums, indexes),
-        rarity=indexes.rarity,
-        void_target=void_target,
-        settings=settings,
-    )
+    absent = _absent(question, ranking, indexes, settings)
+    if absent:
+        carving = Carving(np.zeros(len(nums)), np.ones(len(nums), np.bool_), (), settings.void_cut, absent)
+    else:
+        carving = carve(
+            [table.keywords[num] for num in nums],
+            guarded=_guarded(question, nums, indexes),
+            rarity=indexes.rarity,
+            void_target=void_target,
+            settings=settings,
+        )
     zone_of = {member: index for index, zone in enumerate(carving.zones) for member in zone.members}
     active = [position for position in range(len(nums)) if not carving.void[position]]
     costs = [budgeting.cost(int(table.budget_tokens[num])) for num in nums]
@@ -77,7 +82,7 @@ def decide(
             score=scores[position],
             parts=parts[position],
             state=RecallState.ACTIVE if reason.get(position) is Reason.KEPT else RecallState.VOID,
-            reason=reason.get(position, Reason.OFF_TOPIC),
+            reason=reason.get(position, Reason.NO_EVIDENCE if absent else Reason.OFF_TOPIC),
             tokens=costs[position],
             profile=profiles[position],
             zone=zone_of.get(position, -1),
@@ -95,6 +100,7 @@ def decide(
         carving,
         fitted.used,
         int((ranking.skipped >= worst).sum()),
+        absent,
         tuple(table.ids[num] for num in ranking.nums[len(nums) :].tolist()),
         tuple(ranking.scores.total[len(nums) :].tolist()),
     )
@@ -113,6 +119,7 @@ def trace_of(
     elapsed_ms: float,
     embedding_ms: float,
     note: str,
+    evidence: float | None,
 ) -> RecallTrace:
     """The trace of a decision. memories: those of `decision.kept`, in that order."""
     candidates = decision.candidates
@@ -139,12 +146,27 @@ def trace_of(
         void_target=void_target,
         void_cut=decision.carving.cut,
         inhibited_skipped=decision.inhibited_skipped,
+        evidence=evidence,
         note=" ".join(part for part in (note, decision.carving.note) if part),
         elapsed_ms=elapsed_ms,
         embedding_ms=embedding_ms,
         beyond=decision.beyond,
         beyond_scores=decision.beyond_scores,
     )
+
+
+def _absent(question: Question, ranking: Ranking, indexes: Indexes, settings: Settings) -> str:
+    """Why nothing can be answered, or "": an identifier that this space has never seen, or too little evidence."""
+    if settings.evidence_floor <= 0 or not len(ranking.nums):
+        return ""
+    if stranger := unknown_subject(question, indexes):
+        return f"Nothing in this space knows '{stranger}'."
+    if ranking.evidence is not None and ranking.evidence < settings.evidence_floor:
+        return (
+            f"This space does not seem to know the subject (evidence {ranking.evidence:.1f}, "
+            f"{settings.evidence_floor:.1f} would do); a search shows the nearest memories all the same."
+        )
+    return ""
 
 
 def _guarded(question: Question, nums: list[int], indexes: Indexes) -> Bool:

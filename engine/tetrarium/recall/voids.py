@@ -73,7 +73,9 @@ def carve(
     if void_target <= 0:
         return Carving(np.zeros(n), none, (), cut, "The void target is 0: nothing was voided.")
     if n <= settings.protected_top:
-        return Carving(np.zeros(n), none, (), cut, f"Only {n} candidates: nothing to carve.")
+        return Carving(
+            np.zeros(n), none, (), cut, f"Nothing to carve among {n} candidate{'s' * (n != 1)}." if n else ""
+        )
     raw = topic_profile(keywords, rarity)
     deviation = float(raw.std())
     if deviation < 1e-9:

@@ -175,6 +175,8 @@ def _make_folder(folder: Path) -> None:
 
 def _refuse_foreign(file: Path) -> None:
     """Look at an existing file without changing a byte of it."""
+    if not file.is_file():
+        raise errors.SpaceUnavailable(f"{file} is not a file.", advice="Choose another folder with --data-dir.")
     with file.open("rb") as stream:
         head = stream.read(100)
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):

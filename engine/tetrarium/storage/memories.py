@@ -208,7 +208,10 @@ def set_components(connection: apsw.Connection, components: dict[int, int]) -> N
 def inhibit(
     connection: apsw.Connection, target: int, *, successor: int | None, reason: str, author: str, now: datetime
 ) -> None:
-    """A reversible edge: `target` is out of every answer until the edge is lifted (S2)."""
+    """A reversible edge: `target` is out of every answer until the edge is lifted (S2). Twice the same is one edge."""
+    same = "SELECT 1 FROM inhibitions WHERE target = ? AND successor IS ? AND lifted_at IS NULL"
+    if connection.execute(same, (target, successor)).fetchone():
+        return
     connection.execute(
         "INSERT INTO inhibitions (target, successor, reason, author, created_at) VALUES (?, ?, ?, ?, ?)",
         (target, successor, reason, author, microseconds(now)),
@@ -333,9 +336,12 @@ def count_accesses(connection: apsw.Connection, accesses: dict[int, tuple[int, d
     )
 
 
-def remember_request(connection: apsw.Connection, key: str, num: int, result: dict[str, Any]) -> None:
-    """Keep the first answer to an idempotency key."""
-    connection.execute("INSERT INTO requests VALUES (?, ?, ?)", (key, num, json.dumps(result, ensure_ascii=False)))
+def remember_request(connection: apsw.Connection, key: str, draft: Draft, num: int, result: dict[str, Any]) -> None:
+    """Keep the first answer to an idempotency key of a project."""
+    told = json.dumps(result, ensure_ascii=False)
+    connection.execute(
+        "INSERT INTO requests VALUES (?, ?, ?, ?)", (_request(draft.source.project, key), draft.content_hash, num, told)
+    )
 
 
 def log_change(connection: apsw.Connection, num: int, op: str, now: datetime) -> None:
@@ -463,10 +469,10 @@ class MemoryReader:
             found.update(self._all(f"SELECT num, content FROM memories WHERE num IN ({marks})", part))
         return found
 
-    def request(self, key: str) -> dict[str, Any] | None:
-        """The first answer that was given to an idempotency key."""
-        row = self._one("SELECT result FROM requests WHERE key = ?", (key,))
-        return json.loads(row[0]) if row else None
+    def request(self, project: str, key: str) -> tuple[bytes, dict[str, Any]] | None:
+        """The text (its hash) that came with an idempotency key of a project, and the first answer to it."""
+        row = self._one("SELECT content_hash, result FROM requests WHERE key = ?", (_request(project, key),))
+        return (row[0], json.loads(row[1])) if row else None
 
     def last_change(self) -> int:
         return int(self._one("SELECT coalesce(max(seq), 0) FROM changes", ())[0])
@@ -669,6 +675,10 @@ def _index_row(row: tuple[Any, ...]) -> IndexRow:
         evidence=evidence_of(access_count, helped, misled),
         distinct_queries=distinct_queries,
     )
+
+
+def _request(project: str, key: str) -> str:
+    return f"{project}\n{key}"
 
 
 def _json(words: tuple[str, ...]) -> str:

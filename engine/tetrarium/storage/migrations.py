@@ -67,7 +67,8 @@ def _first_schema(connection: apsw.Connection) -> None:
         CREATE INDEX inhibitions_in_force ON inhibitions (target) WHERE lifted_at IS NULL;
         CREATE INDEX inhibitions_by_successor ON inhibitions (successor) WHERE lifted_at IS NULL;
         CREATE TABLE requests (
-            key TEXT PRIMARY KEY,
+            key TEXT PRIMARY KEY, -- "project" LF "key": a client's keys are its own
+            content_hash BLOB NOT NULL,
             num INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
             result TEXT NOT NULL
         ) WITHOUT ROWID;

@@ -298,7 +298,7 @@ class HitDelegate(QStyledItemDelegate):
         category_icon(hit.memory.category, color).paint(painter, foot.adjusted(0, 1, -foot.width() + 14, -1).toRect())
         painter.setFont(text_font(SIZE_SMALL))
         painter.setPen(QColor(theme.muted))
-        words = f"{hit.memory.category.value} · {hit.memory.created_at:%Y-%m-%d}"
+        words = f"{hit.memory.category.value} · {hit.memory.created_at.astimezone():%Y-%m-%d}"
         painter.drawText(foot.adjusted(19, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, words)
         painter.setFont(mono_font())
         painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{hit.score:.2f}")

@@ -1,0 +1,29 @@
+"""What tests of the window wait for, and how long at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from tetrarium_gui.space.view import SpaceView
+
+PATIENCE = 30_000
+"""Milliseconds that a test waits for the engine at most."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A sample space filled by the program itself, and how many memories each picture on the way showed."""
+
+    folder: Path
+    growth: tuple[int, ...]
+
+
+def settled(qtbot: QtBot, view: SpaceView) -> None:
+    """Wait until nothing moves, and the last frame has been drawn."""
+    qtbot.waitUntil(lambda: view.is_still, timeout=5_000)
+    view.repaint()
+    QApplication.processEvents()

@@ -1,0 +1,197 @@
+"""What Tetrarium promises – in the README, the tools and the specification – and the tests that hold it to each.
+
+`tests/unit/test_promises.py` checks both directions: every test named here exists, and every test of a
+journey, a fault or the window is named by some promise. A name is "file::test", "file::*" for a whole file.
+"""
+
+from __future__ import annotations
+
+JOURNEYS = "journeys/test_memories.py::"
+MCP = "journeys/test_mcp.py::"
+WIRE = "journeys/test_mcp_wire.py::"
+CLI = "journeys/test_cli.py::"
+FAULTS = "faults/test_storage_faults.py::"
+WINDOW = "gui/test_window.py::"
+
+PROMISES: dict[str, tuple[str, ...]] = {
+    "A question in English or Chinese finds its memory, by words, by meaning, by identifier.": (
+        JOURNEYS + "test_a_question_in_either_language_finds_its_memory_first",
+        JOURNEYS + "test_a_space_with_one_memory_answers_its_own_question",
+        JOURNEYS + "test_the_sample_space_tells_a_story_that_can_be_asked",
+        "unit/test_tokens.py::*",
+        "unit/test_keywords.py::*",
+    ),
+    "No question, however odd, breaks search or recall, and every read works on an empty space.": (
+        JOURNEYS + "test_no_question_breaks_search_or_recall",
+        JOURNEYS + "test_every_read_works_on_an_empty_space",
+        MCP + "test_an_empty_space_answers_every_reading_tool",
+        CLI + "test_an_empty_space_answers_every_reading_command",
+        WINDOW + "test_an_empty_space_says_what_will_appear",
+    ),
+    "Stored means on disk: what was acknowledged survives a kill, a restart and a full disk.": (
+        JOURNEYS + "test_what_was_stored_is_there_after_a_restart",
+        FAULTS + "test_what_was_acknowledged_survives_a_kill",
+        FAULTS + "test_a_full_disk_refuses_the_store_keeps_everything_and_goes_on_afterwards",
+        FAULTS + "test_a_failing_disk_is_said_and_nothing_half_is_left",
+        WIRE + "test_sigterm_closes_the_store_and_what_was_acknowledged_stays",
+    ),
+    "What cannot be used is refused with a sentence on what to do, and stays untouched.": (
+        FAULTS + "test_a_folder_that_cannot_be_made_is_said",
+        FAULTS + "test_a_space_of_a_newer_tetrarium_is_refused_untouched",
+        FAULTS + "test_what_is_no_space_is_never_overwritten",
+        FAULTS + "test_another_programs_database_is_left_alone",
+        FAULTS + "test_a_space_in_a_read_only_folder_is_read_and_never_written",
+        WIRE + "test_a_folder_that_cannot_be_a_space_is_explained_in_every_call",
+        WINDOW + "test_a_space_that_cannot_be_opened_is_told_without_blocking",
+        CLI + "test_what_cannot_be_done_is_said_on_standard_error",
+    ),
+    "Texts of any kind and size come back as they went in, or are refused by name.": (
+        FAULTS + "test_a_megabyte_is_stored_whole_and_ten_are_refused",
+        FAULTS + "test_hostile_and_foreign_texts_come_back_as_they_went_in",
+        WIRE + "test_text_keeps_every_character_under_a_c_locale_and_a_windows_code_page",
+        WIRE + "test_half_a_character_is_refused_by_name_and_nothing_is_stored",
+        WIRE + "test_a_megabyte_is_stored_whole_and_recalled_whole",
+        CLI + "test_output_is_utf_8_whatever_the_locale_says",
+        CLI + "test_input_that_is_not_utf_8_is_refused",
+    ),
+    "Reads never wait for a writer and write nothing themselves.": (
+        FAULTS + "test_reads_go_on_while_another_program_holds_the_write_lock",
+        JOURNEYS + "test_a_recall_is_counted_later_and_raises_confidence",
+        JOURNEYS + "test_asking_again_and_again_does_not_change_the_ranking",
+    ),
+    "A correction takes the old memory out of every answer, for good and reversibly.": (
+        JOURNEYS + "test_a_correction_takes_the_old_memory_out_of_every_answer",
+        JOURNEYS + "test_a_chain_of_corrections_leaves_only_the_last",
+        JOURNEYS + "test_a_released_memory_is_answered_as_before_to_the_last_bit",
+        JOURNEYS + "test_an_unknown_target_of_a_correction_changes_nothing",
+        JOURNEYS + "test_the_text_of_an_inhibited_memory_comes_back_only_by_force",
+        "properties/test_memory_properties.py::test_any_life_of_a_space_keeps_its_promises",
+    ),
+    "Deduplication never destroys: noise is refused with a reason, the same text becomes a version, a retry is one memory.": (
+        JOURNEYS + "test_the_same_text_again_is_one_memory_and_loses_nothing",
+        JOURNEYS + "test_facts_that_differ_in_a_number_stay_two_memories",
+        JOURNEYS + "test_a_retried_store_gets_the_first_answer_again",
+        JOURNEYS + "test_a_key_of_one_project_or_text_never_answers_for_another",
+        JOURNEYS + "test_noise_is_answered_with_the_reason_and_not_stored",
+        MCP + "test_noise_is_answered_not_stored_and_a_repetition_is_merged",
+        MCP + "test_a_retried_store_with_its_key_stores_nothing_twice",
+        CLI + "test_noise_gives_exit_code_1_and_the_reason",
+        "unit/test_ingest.py::*",
+    ),
+    "A question on what the space does not know is answered with nothing, and the reason.": (
+        JOURNEYS + "test_a_subject_that_the_space_does_not_know_is_answered_with_nothing_and_the_reason",
+    ),
+    "Without the model it works by keywords and says so; what was stored then is embedded later.": (
+        JOURNEYS + "test_a_memory_stored_without_the_model_is_found_by_meaning_once_it_is_back",
+    ),
+    "An edit keeps the text before; a stale one is refused with both texts.": (
+        JOURNEYS + "test_an_edit_is_found_by_its_new_words_only_and_keeps_the_old_text_as_a_version",
+        JOURNEYS + "test_a_stale_edit_is_refused_with_both_texts",
+    ),
+    "Forgetting goes to the trash first; forgotten for good leaves no byte.": (
+        JOURNEYS + "test_a_forgotten_memory_is_nowhere_and_comes_back_from_the_trash",
+        JOURNEYS + "test_what_is_forgotten_permanently_leaves_no_byte_in_the_folder",
+        JOURNEYS + "test_an_expired_memory_leaves_every_answer_at_once_and_may_be_said_again",
+    ),
+    "Filters are exact, and projects are apart.": (
+        JOURNEYS + "test_filters_are_exact",
+        JOURNEYS + "test_a_project_sees_its_own_and_the_global_memories_and_a_stranger_the_global_ones",
+        JOURNEYS + "test_one_project_cannot_silence_the_memory_of_another",
+        MCP + "test_search_filters_and_pages",
+        MCP + "test_a_client_sees_its_own_project_and_what_all_share",
+        WIRE + "test_the_project_comes_from_the_option_else_from_the_ides_folder",
+    ),
+    "An answer fits its budget with whole memories, and names the best one that did not fit.": (
+        JOURNEYS + "test_a_budget_is_never_exceeded_and_the_best_memory_that_did_not_fit_is_named",
+        JOURNEYS + "test_a_budget_that_cannot_be_used_is_refused",
+        MCP + "test_default_lists_stay_short_and_a_budget_is_never_exceeded",
+        "properties/test_memory_properties.py::test_a_budget_is_never_exceeded_and_nothing_that_fits_at_its_turn_is_left_out",
+    ),
+    "Off-topic clusters are carved away whole, and every candidate has one state and one reason.": (
+        JOURNEYS + "test_every_candidate_of_a_recall_has_one_state_and_one_reason",
+        JOURNEYS + "test_score_parts_multiply_to_the_score",
+        "unit/test_voids.py::*",
+        WINDOW + "test_a_recall_shows_its_zones_its_budget_and_its_reasons",
+    ),
+    "Memories stand on the octet lattice: no overlap, shared vertices make clusters, a rebuild is identical.": (
+        "unit/test_geometry_lattice.py::*",
+        "unit/test_geometry_placement.py::*",
+        "unit/test_geometry_similarity.py::*",
+        "unit/test_geometry_clusters.py::*",
+        "properties/test_geometry_properties.py::*",
+    ),
+    "Several programs may use one space at once; each sees what the others store.": (
+        JOURNEYS + "test_two_programs_on_one_space_see_each_others_memories",
+        JOURNEYS + "test_listeners_hear_of_stores_and_recalls",
+        WINDOW + "test_what_another_process_stores_appears_by_itself",
+    ),
+    "memory_create, memory_search, void_store, void_recall and void_stats work in both protocol eras.": (
+        MCP + "test_what_is_stored_is_recalled_corrected_and_found",
+        MCP + "test_malformed_calls_are_refused_with_advice_and_change_nothing",
+        "journeys/test_mcp_schemas.py::*",
+        "unit/test_tools.py::*",
+        "unit/test_tools_arguments.py::*",
+        "unit/test_tools_answers.py::*",
+    ),
+    "memory_recall gathers by use, void_zones and void_explain tell why or why not, decision_record and pattern_learn keep "
+    "their form, memory_update, memory_forget and memory_feedback correct: previewed, reversible, trusted.": (
+        "unit/test_correction.py::*",
+        "journeys/test_corrections.py::*",
+        "journeys/test_explain.py::*",
+        "journeys/test_void_peer_rows.py::*",
+        "journeys/test_field_reports.py::*",
+    ),
+    "Standard output belongs to the protocol; a request with a legible id is always answered.": (
+        WIRE + "test_only_the_protocol_leaves_on_standard_output_also_with_debug_logging_and_at_the_end",
+        WIRE + "test_a_request_that_cannot_be_read_is_answered_all_the_same",
+        WIRE + "test_deep_but_readable_arguments_are_refused_by_name",
+        WIRE + "test_mutated_requests_never_stop_the_endpoint",
+        WIRE + "test_a_line_beyond_the_limit_is_refused_and_the_next_one_served",
+        WIRE + "test_calls_under_way_are_answered_after_the_client_closed_its_side",
+    ),
+    "The endpoint answers before the engine is warm and leaves with its client.": (
+        WIRE + "test_the_tool_list_is_out_before_the_engine_is_loaded",
+        WIRE + "test_it_leaves_within_five_seconds_of_the_end_of_its_input",
+        WIRE + "test_it_leaves_when_nobody_reads_its_answers_any_more",
+        WIRE + "test_it_leaves_when_the_program_that_started_it_dies_although_its_input_stays_open",
+        WIRE + "test_version_and_mistakes_are_answered_before_the_protocol_begins",
+    ),
+    "tetrarium store, search, recall, stats and demo serve scripts.": (
+        CLI + "test_a_memory_is_stored_found_recalled_corrected_and_counted",
+        CLI + "test_answers_are_readable_without_json",
+        CLI + "test_text_comes_from_standard_input_when_it_is_missing_or_a_dash",
+        CLI + "test_several_memories_come_as_json_lines",
+        CLI + "test_a_bad_json_line_is_named_and_the_lines_before_it_stay",
+        CLI + "test_a_reader_that_leaves_early_is_no_error",
+        CLI + "test_the_demo_fills_a_space_once_and_answers_three_questions",
+        CLI + "test_a_missing_text_on_a_terminal_is_a_mistake",
+        "gui/test_start.py::test_a_subcommand_never_imports_qt",
+        "gui/test_start.py::test_help_tells_both_ways",
+    ),
+    "The window shows every memory; click, hover, list and search belong together.": (
+        WINDOW + "test_the_window_shows_every_memory_of_the_sample",
+        WINDOW + "test_a_sample_space_is_seen_growing_while_it_is_filled",
+        WINDOW + "test_a_click_in_the_space_shows_the_memory_in_inspector_and_list",
+        WINDOW + "test_a_row_of_the_list_selects_in_the_space",
+        WINDOW + "test_searching_as_you_type_lights_the_hits_and_ends_with_the_last_words",
+        WINDOW + "test_an_answer_that_a_newer_question_has_overtaken_is_dropped",
+        WINDOW + "test_every_command_is_found_by_its_words",
+        WINDOW + "test_no_two_commands_share_a_shortcut",
+        WINDOW + "test_only_the_space_and_back",
+        WINDOW + "test_both_appearances_can_be_chosen_and_stay",
+        WINDOW + "test_closing_remembers_the_layout_and_ends_the_engine",
+        "gui/test_space_pixels.py::*",
+        "gui/test_scene.py::*",
+    ),
+    "Memory text is shown as plain text only.": (WINDOW + "test_text_of_a_memory_is_never_read_as_markup",),
+    "Without a display or OpenGL it says so or draws flat, and it ends cleanly.": (
+        "gui/test_start.py::test_without_a_display_it_says_so_and_ends_with_3",
+        "gui/test_start.py::test_a_terminated_program_closes_its_space_and_ends_well",
+        "gui/test_start.py::test_the_qt_binding_gives_back_what_it_borrows",
+        "gui/test_space_pixels.py::test_without_opengl_the_same_memories_are_drawn_flat",
+    ),
+    "Another model is a folder and a setting away; a damaged one leaves keyword search.": (
+        "unit/test_embedding.py::*",
+    ),
+    "Exact search and HNSW find the same; a damaged index file is never used.": ("unit/test_vectors.py::*",),
+}
