@@ -235,8 +235,6 @@ def _why(
             f"On topic, {place}, but over budget: it takes {candidate.tokens} tokens, and better ones "
             f"had taken {trace.token_usage} of {trace.budget}."
         )
-    if reason is Reason.NO_EVIDENCE:
-        return f"Void, {place}: the recall answered nothing. {trace.note}"
     if reason is Reason.RANKED_BELOW:
         return f"No candidate: {place}, and a recall looks at the best {len(trace.candidates)}."
     if reason is Reason.NOT_FETCHED:
