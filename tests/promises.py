@@ -120,6 +120,15 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_geometry_clusters.py::*",
         "properties/test_geometry_properties.py::*",
     ),
+    "Clusters are named, walked, split, merged and settled by plans that can be seen, logged and undone exactly; a "
+    "damaged table of places is found and mended; a picture of the space comes in a blink and changes row by row.": (
+        "unit/test_geometry_plans.py::*",
+        "properties/test_cluster_properties.py::*",
+        "journeys/test_clusters.py::*",
+        "journeys/test_snapshots.py::*",
+        "faults/test_damaged_places.py::*",
+        CLI + "test_clusters_are_listed_named_rearranged_and_taken_back",
+    ),
     "Several programs may use one space at once; each sees what the others store.": (
         JOURNEYS + "test_two_programs_on_one_space_see_each_others_memories",
         JOURNEYS + "test_listeners_hear_of_stores_and_recalls",
@@ -136,6 +145,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "memory_recall gathers by use, void_zones and void_explain tell why or why not, decision_record and pattern_learn keep "
     "their form, memory_update, memory_forget and memory_feedback correct: previewed, reversible, trusted.": (
         "unit/test_correction.py::*",
+        "journeys/test_corrections.py::*",
+        "journeys/test_explain.py::*",
         "journeys/test_void_peer_rows.py::*",
         "journeys/test_field_reports.py::*",
         "journeys/test_corrections.py::*",

@@ -148,7 +148,7 @@ class Bridge(QObject):
         self.refresh()
 
 
-_KINDS = ("stored", "edited", "inhibited", "released", "removed", "accessed")
+_KINDS = ("stored", "edited", "inhibited", "released", "removed", "accessed", "moved")
 
 
 def notice_of(error: Exception) -> Notice:

@@ -26,8 +26,21 @@ from tetrarium import paths
 from tetrarium.model import ChangeKind, Explanation, Reason, RecallTrace
 from tetrarium.service import EVERYWHERE, MemoryService, fill_sample
 
-FORGIVING = {ChangeKind.FETCH: "vector_candidates", ChangeKind.CANDIDATES: "max_candidates"}
+FORGIVING = {
+    ChangeKind.FETCH: "vector_candidates",
+    ChangeKind.CANDIDATES: "max_candidates",
+    ChangeKind.EVIDENCE_FLOOR: "evidence_floor",
+}
 """Changes that are settings of the space."""
+
+
+ABSENT = (
+    "What is the offside rule in football?",
+    "Which vaccinations does a puppy need?",
+    "How deep is the Mariana trench?",
+    "Who composed the Goldberg variations?",
+)
+"""Questions on which the recall answers nothing at all."""
 
 
 def prepared(folder: Path) -> list[str]:
@@ -40,7 +53,7 @@ def prepared(folder: Path) -> list[str]:
             if number % 13 == 0:
                 space.store(f"{memory.content} This holds for the branch office.", project="branch", force=True)
     questions = json.loads((paths.resources() / "sample" / "questions.json").read_text("utf-8"))
-    return [question["query"] for question in questions]
+    return [*(question["query"] for question in questions), *ABSENT]
 
 
 def is_right(space: MemoryService, trace: RecallTrace, found: Explanation) -> bool:
@@ -62,7 +75,7 @@ def is_right(space: MemoryService, trace: RecallTrace, found: Explanation) -> bo
             space.update(found.memory_id, expires_at="never")
             undo.append(lambda: space.update(found.memory_id, expires_at=before.expires_at))
         elif change.kind in FORGIVING:
-            wider[FORGIVING[change.kind]] = int(change.value)
+            wider[FORGIVING[change.kind]] = float(change.value) if change.value == 0 else int(change.value)
         elif change.kind is not ChangeKind.ASK_AGAIN:
             asked[change.kind.value] = change.value
     if wider:
@@ -76,8 +89,9 @@ def is_right(space: MemoryService, trace: RecallTrace, found: Explanation) -> bo
 
 
 def digest(folder: Path) -> str:
-    """Of every byte of the space."""
-    return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(folder.iterdir()))).hexdigest()
+    """Of every byte of the store and its log; not of the shared-memory file, in which SQLite notes who reads."""
+    files = sorted(file for file in folder.iterdir() if not file.name.endswith("-shm"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def main(pairs: int, seed: int) -> int:

@@ -194,6 +194,7 @@ def test_after_a_change_of_model_places_stay_and_similarity_is_measured_anew(tmp
         places, scale = space.snapshot().places.tolist(), space._space.calibration
         space._space.embedder = Turned(space._space.embedder)  # type: ignore[assignment]
         space._space._calibrated_at = 0
+        space._space._vectors_missing = True  # as an opening with the other model finds it
         while space.maintain():
             pass
         assert space.snapshot().places.tolist() == places
@@ -223,11 +224,20 @@ def test_the_log_of_moves_cannot_be_changed(folder: Path) -> None:
 
 
 def test_a_space_of_the_first_schema_is_brought_up_to_date(folder: Path) -> None:
-    tables = ("moves", "plans", "cluster_names", "cluster_aliases", "cluster_origins")
-    by_hand(folder, lambda c: [c.execute(f"DROP TABLE {table}") for table in tables])
-    by_hand(
-        folder, lambda c: c.execute("DELETE FROM migrations WHERE name = '0002_arrangement'; PRAGMA user_version=1")
+    tables = (
+        "moves",
+        "plans",
+        "cluster_names",
+        "cluster_aliases",
+        "cluster_origins",
+        "feedback",
+        "asked",
+        "contradictions",
     )
+    columns = ("pinned", "helped", "misled", "distinct_queries", "stored_again")
+    by_hand(folder, lambda c: [c.execute(f"DROP TABLE {table}") for table in tables])
+    by_hand(folder, lambda c: [c.execute(f"ALTER TABLE memories DROP COLUMN {column}") for column in columns])
+    by_hand(folder, lambda c: c.execute("DELETE FROM migrations WHERE name > '0002'; PRAGMA user_version=1"))
     with tetrarium.open_space(folder) as space:
         assert space.stats().memories == 45
         assert space.plans() == ()

@@ -74,7 +74,7 @@ def test_row_13_the_same_said_again_and_again_is_one_memory_that_counts(space: M
     lightly = [
         text.replace(", and", "; and"),
         text.replace("The customs", "the customs"),
-        text.replace("and the copy", "and then the copy"),
+        text.replace("goes to", "then goes to"),
     ]
     for again in (*[text] * 4, *lightly):
         result = space.store(again)

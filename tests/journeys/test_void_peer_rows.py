@@ -6,7 +6,6 @@ not end the server and a call without arguments (test_mcp_wire, test_mcp).
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import tetrarium
+from bench.explain import digest
 from tetrarium import paths
 from tetrarium.errors import InvalidInput, NotFound, UserError
 from tetrarium.mcp.tools import BY_NAME, Caller
@@ -31,12 +31,6 @@ def stored(space: MemoryService, content: str, **more: object) -> str:
 
 def found(space: MemoryService, query: str) -> list[str]:
     return [block.id for block in space.recall(query).blocks]
-
-
-def digest(folder: Path) -> str:
-    return hashlib.sha256(
-        b"".join(file.read_bytes() for file in sorted(folder.iterdir()) if not file.name.endswith("-shm"))
-    ).hexdigest()
 
 
 @pytest.mark.parametrize(
