@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 from waiting import settled
 
-from conftest import settled
 from tetrarium_gui.space.view import SpaceView
 from tetrarium_gui.state import Highlight, WindowState
 from tetrarium_gui.style import DARK
