@@ -140,6 +140,15 @@ class Settings:
         0.05, unit="share", source="T", about="The importance factor lies between 1 − span and 1 + span."
     )
     access_span: float = _number(0.03, unit="share", source="T", about="The access factor lies between 1 and 1 + span.")
+    hub_span: float = _number(
+        0.05,
+        unit="share",
+        source="S2, T",
+        about="A memory recalled for very many different questions loses up to this.",
+    )
+    hub_questions: float = _number(
+        50.0, unit="questions", source="T", about="Different questions at which a memory loses half of the hub span."
+    )
     confidence_span: float = _number(
         0.03, unit="share", source="S2, T", about="The confidence factor lies between 1 and 1 + span."
     )

@@ -159,7 +159,8 @@ def make_draft(
     """What the store keeps of a clean text. `rarity` gives log(N/df) of a token, for deriving keywords."""
     kind = category or categorise(content)
     tokens = tokenize(content)
-    speaker = source.author or speaker_of(content)
+    # "Ana: …" is a turn of talk where there is a session of turns; elsewhere it is a heading ("Atlas: …").
+    speaker = source.author or (speaker_of(content) if source.session else "")
     start = content[:KEYWORD_TEXT]
     return Draft(
         content=content,

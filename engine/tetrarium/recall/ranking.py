@@ -157,7 +157,8 @@ def rank(
         entity_share=_entity_share(question, nums, indexes),
         age=now - np.maximum(table.accessed[nums], table.created[nums]),
         importance=table.importance[nums].astype(np.float64),
-        access_count=table.access_count[nums],
+        evidence=table.evidence[nums],
+        distinct_queries=table.distinct_queries[nums],
     )
     scores = fuse(features, _sessions(nums, answerable, indexes), settings)
     order = np.lexsort((nums, -scores.total))

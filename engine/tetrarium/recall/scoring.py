@@ -26,7 +26,10 @@ BASE = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Inputs of one question for its n candidates; each (n,). Ages in seconds, before now."""
+    """Inputs of one question for its n candidates; each (n,). Ages in seconds, before now.
+
+    evidence: recalls and feedback that speak for a memory; distinct_queries: different questions that it answered.
+    """
 
     cosine_z: Float64
     keyword_z: Float64
@@ -35,7 +38,8 @@ class Features:
     entity_share: Float64
     age: Float64
     importance: Float64
-    access_count: Int32
+    evidence: Int32
+    distinct_queries: Int32
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +96,11 @@ def fuse(features: Features, sessions: Sessions, settings: Settings) -> Scores:
     context = in_context(own, sessions, settings) - own
     recency = _recency(features.age, settings)
     importance = 1.0 + settings.importance_span * (2.0 * features.importance - 1.0)
-    access = 1.0 + settings.access_span * (1.0 - 1.0 / (1.0 + np.log1p(features.access_count)))
-    confidence = 1.0 + settings.confidence_span * np.minimum(features.access_count, 3) / 3.0
+    proved = np.maximum(features.evidence, 0)
+    # What answers every question answers none in particular: a hub gains nothing from being asked for (S2).
+    hub = features.distinct_queries / (features.distinct_queries + settings.hub_questions)
+    access = 1.0 + settings.access_span * (1.0 - 1.0 / (1.0 + np.log1p(proved))) - settings.hub_span * hub
+    confidence = 1.0 + settings.confidence_span * np.minimum(proved, 3) / 3.0
     total = np.maximum(own + context, 0.0) * recency * importance * access * confidence
     return Scores(total, vector, keyword, label, entity, context, recency, importance, access, confidence)
 
