@@ -1,0 +1,18 @@
+"""The one door. MCP tools, command line and window are one-line translations of these verbs.
+
+Everything runs on one thread (the lane is the lock). A verb that writes is one transaction; what was
+acknowledged is on disk. A recall or search writes nothing: accesses are counted later, in `maintain`.
+
+    door       what every verb stands on
+    storing    store, record_decision, learn_pattern
+    asking     search, recall, gather, explain, trace(s)
+    editing    get, update, inhibit, release, feedback, forget, restore, contradictions …
+    looking    page, snapshot, snapshot_since, stats
+    arranging  clusters: walk, name, plan, apply, undo, examine, repair
+"""
+
+from tetrarium.lifecycle.trust import WINDOW
+from tetrarium.service.door import EVERYWHERE
+from tetrarium.service.memory_service import SAMPLE, MemoryService, fill_sample, kept_snapshot, open_space
+
+__all__ = ["EVERYWHERE", "SAMPLE", "WINDOW", "MemoryService", "fill_sample", "kept_snapshot", "open_space"]

@@ -1,0 +1,273 @@
+"""What every verb stands on: the open space, who may see what of it, and how a question is ranked."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from tetrarium import snapshots
+from tetrarium.clusters import Clusters
+from tetrarium.config import Settings
+from tetrarium.errors import InvalidInput, NotFound, NotTrusted
+from tetrarium.events import Events, SpaceChanged
+from tetrarium.lifecycle.trust import Trust, may_change, trust_of
+from tetrarium.model import (
+    CATEGORIES,
+    Bool,
+    Category,
+    Changes,
+    Float32,
+    Memory,
+    RecallTrace,
+)
+from tetrarium.recall.ranking import Question, Ranking, Scope, analyse, rank
+from tetrarium.space import Space
+from tetrarium.storage import memories as rows
+
+EVERYWHERE = "*"
+"""As a project: memories of every project."""
+
+MAX_QUESTION = 100_000
+"""Characters of a question that are looked at."""
+
+CATCH_UP_VECTORS = 64
+"""Memories without a vector that a question embeds before it is answered; the rest follow in `maintain`."""
+
+MAX_PAGE = 1_000
+"""Hits or rows that one call gives."""
+
+NEVER = ("", "never", "none")
+"""As an expiry: no longer one."""
+
+KEPT_CLIENTS = 32
+"""Clients whose last recalls are kept."""
+
+_STATES = ("live", "inhibited", "all")
+
+
+class Door:
+    """The open space behind the verbs, and what several of them need."""
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self._space = Space(folder, settings)
+        self._clusters = Clusters(self._space)
+        self._asked: dict[str, deque[Asked]] = {}
+        self._accesses: dict[int, tuple[int, datetime]] = {}
+        self._questions: dict[int, set[bytes]] = {}
+        self._recalls: list[float] = []
+        self.path = folder
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def settings(self) -> Settings:
+        return self._space.settings
+
+    @property
+    def events(self) -> Events:
+        return self._space.events
+
+    def catch_up(self) -> Changes | None:
+        """Take over what other processes committed to this space; 3 µs when there is nothing."""
+        return self._space.catch_up()
+
+    def warm_up(self) -> None:
+        """Load the model now instead of at first use."""
+        self._space.embed_query("warm up")
+
+    def maintain(self, *, most: int = 16) -> bool:
+        """Work for a quiet moment: count accesses, embed what has no vector yet. True while there is more to do."""
+        self._count_accesses()
+        return self._space.complete_vectors(most) > 0
+
+    def close(self) -> None:
+        """Count what is still to count, fold the log, close the file. Twice is harmless."""
+        if self._space.database.closed:
+            return
+        try:
+            self._count_accesses()
+            snapshots.keep(self._space)
+        finally:
+            self._space.close()
+
+    def _ranked(self, text: str, scope: Scope, *, answering: bool = False) -> tuple[Ranking, Question, float]:
+        embedding_ms = 0.0
+
+        def embed(words: str) -> Float32 | None:
+            nonlocal embedding_ms
+            started = time.perf_counter()
+            vector = self._space.embed_query(words)
+            embedding_ms = (time.perf_counter() - started) * 1e3
+            return vector
+
+        question = analyse(text, embed, self._space.indexes, self._space.synonyms, datetime.now().astimezone())
+        if question.vector is not None:
+            # Memories that were stored while the model was away are not found by meaning before they are embedded.
+            self._space.complete_vectors(CATCH_UP_VECTORS)
+        if answering and not question.terms and not question.intent.identity and question.intent.since is None:
+            # Stop words and punctuation ask for nothing.
+            nothing = np.zeros_like(scope.allowed)
+            scope = replace(scope, allowed=nothing, shadow=nothing)
+        ranking = rank(
+            question, self._space.indexes, self._space.reader.match, scope, now=time.time(), settings=self.settings
+        )
+        return ranking, question, embedding_ms
+
+    def _scope(self, project: str | None, state: str, *, beside: int | None = None) -> Scope:
+        """What may be answered. `beside`: a memory whose inhibition and expiry are looked past."""
+        if state not in _STATES:
+            raise InvalidInput(f"There is no state '{state}'.", advice=f"Use one of: {', '.join(_STATES)}.")
+        table = self._space.indexes.table
+        inside = table.in_project(project or "")
+        unexpired = table.expires > time.time()
+        live, inhibited = inside & ~table.inhibited & unexpired, inside & table.inhibited & unexpired
+        if beside is not None and inside[beside]:
+            live[beside], inhibited[beside] = True, False
+        allowed = {"live": live, "inhibited": inhibited, "all": live | inhibited}[state]
+        return Scope(allowed, inhibited & ~allowed, int(live.sum()), filtered=state != "live")
+
+    def _filtered(
+        self,
+        scope: Scope,
+        labels: Sequence[str],
+        categories: Sequence[Category],
+        since: datetime | None,
+        until: datetime | None,
+    ) -> Scope:
+        table = self._space.indexes.table
+        mask: Bool = scope.allowed.copy()
+        if labels:
+            mask &= table.with_labels(labels)
+        if categories:
+            mask &= np.isin(table.category, [CATEGORIES.index(category) for category in categories])
+        if since:
+            mask &= table.created >= since.timestamp()
+        if until:
+            mask &= table.created < until.timestamp()
+        narrowed = bool(labels or categories or since or until)
+        return replace(scope, allowed=mask, filtered=scope.filtered or narrowed)
+
+    def _number(self, memory_id: str, *, anywhere: bool = False) -> int:
+        name = str(memory_id).strip().upper()
+        num = self._space.reader.number(name)
+        if num is None and anywhere:
+            num = self._space.reader.number(name, in_trash=True)
+        if num is None:
+            raise NotFound(
+                f"There is no memory '{memory_id}'; nothing changed.",
+                advice="Use an id that a store, search or recall gave.",
+            )
+        return num
+
+    def _memory(self, num: int) -> Memory:
+        (memory,) = self._space.reader.memories([num])
+        return memory
+
+    def _cluster_name(self, component: int, more: Sequence[str] = ()) -> str:
+        return self._space.cluster_name(component, more)
+
+    def _note(self, question: Question, ranking: Ranking) -> str:
+        notes = [self._space.model_note]
+        if not question.text:
+            notes.append("The question is empty.")
+        elif not question.terms:
+            notes.append("The question holds no content word: nothing was looked for.")
+        if not len(ranking.nums):
+            notes.append(
+                "Nothing in this space answers it." if len(self._space.indexes.table) else "The space is empty."
+            )
+        return " ".join(filter(None, notes))
+
+    def _keep(self, asked: Asked, client: str) -> None:
+        if client not in self._asked and len(self._asked) >= KEPT_CLIENTS:
+            del self._asked[min(self._asked, key=lambda name: self._asked[name][-1].trace.id)]
+        self._asked.setdefault(client, deque(maxlen=self.settings.kept_traces)).append(asked)
+
+    def _kept_of(self, client: str | None) -> list[Asked]:
+        """Newest first: ids of recalls ascend."""
+        kept = (
+            self._asked.get(client, ())
+            if client is not None
+            else [asked for recalls in self._asked.values() for asked in recalls]
+        )
+        return sorted(kept, key=lambda asked: asked.trace.id, reverse=True)
+
+    def _kept(self, recall_id: str, client: str | None) -> Asked:
+        wanted = recall_id.strip().upper()
+        for asked in self._kept_of(client if not wanted else None):
+            if wanted in ("", asked.trace.id):
+                return asked
+        raise NotFound(
+            f"There is no recall '{recall_id}'." if recall_id else "Nothing was recalled yet.",
+            advice=f"The last {self.settings.kept_traces} recalls since the start are kept.",
+        )
+
+    def _count_accesses(self) -> None:
+        """Write the counters of past recalls, outside every answer."""
+        accesses, recalls = self._accesses, self._recalls
+        if not (accesses or recalls) or not self._space.database.writable:
+            return
+        totals = self._space.reader.meta("recalls", {"count": 0, "void_fraction_sum": 0.0})
+        with self._space.database.write(durable=False) as connection:
+            rows.count_accesses(connection, accesses)
+            distinct = rows.count_questions(connection, self._questions)
+            rows.set_meta(
+                connection,
+                "recalls",
+                {
+                    "count": totals["count"] + len(recalls),
+                    "void_fraction_sum": totals["void_fraction_sum"] + sum(recalls),
+                },
+            )
+        self._accesses, self._recalls, self._questions = {}, [], {}
+        table = self._space.indexes.table
+        for num, (count, when) in accesses.items():
+            table.count_access(num, count, when.timestamp())
+        for num, different in distinct.items():
+            table.distinct_queries[num] = different
+        counted = tuple(table.ids[num] for num in accesses if table.present[num])
+        self.events.emit(SpaceChanged(Changes(self._space.indexes.version, accessed=counted)))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A recall that is kept: its trace, and the question as it was analysed, to run the passes again."""
+
+    trace: RecallTrace
+    question: Question
+
+
+def question_text(query: object) -> str:
+    if not isinstance(query, str):
+        raise InvalidInput(f"The question is {type(query).__name__}, not text.", advice="Ask with one string.")
+    return " ".join(query[:MAX_QUESTION].encode("utf-8", "ignore").decode().split())
+
+
+def page_bounds(offset: int, limit: int) -> tuple[int, int]:
+    for name, value in (("offset", offset), ("limit", limit)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise InvalidInput(f"'{name}' is {value!r}.", advice="Give a whole number, 0 or more.")
+    return offset, min(limit, MAX_PAGE)
+
+
+def check_trust(client: str, memory: Memory) -> None:
+    if not may_change(client, memory.source.client):
+        raise NotTrusted(
+            f"Memory {memory.id} was stored by {named(memory.source.client)}; nothing changed.",
+            advice="Ask the person to change it in the window, or store your own memory beside it.",
+        )
+
+
+def named(client: str) -> str:
+    return "a person" if trust_of(client) is Trust.PERSON else client

@@ -1,0 +1,73 @@
+"""The one door, put together; opening a space, and filling it with the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tetrarium import paths, snapshots
+from tetrarium.config import DEFAULTS, with_overrides
+from tetrarium.lifecycle.sample import sample_memories
+from tetrarium.model import (
+    SpaceSnapshot,
+)
+from tetrarium.service.arranging import Arranging
+from tetrarium.service.asking import Asking
+from tetrarium.service.editing import Editing
+from tetrarium.service.looking import Looking
+from tetrarium.service.storing import Storing
+
+SAMPLE = "sample"
+"""The client name under which the sample memories are stored."""
+
+
+class MemoryService(Storing, Asking, Editing, Looking, Arranging):
+    """The memories of one space. Opened by `open_space`; a context manager."""
+
+
+def open_space(path: str | Path | None = None, **settings: float | int | str) -> MemoryService:
+    """Open the space in a folder, making it if it is new; None opens the default one (paths.default_data_dir).
+
+    Further names override `Settings`. Raises InvalidInput for an unknown one, SpaceUnavailable when the
+    folder cannot be used.
+    """
+    folder = paths.default_data_dir() if path is None else Path(path).expanduser()
+    return MemoryService(folder, with_overrides(DEFAULTS, dict(settings)))
+
+
+def kept_snapshot(path: str | Path | None = None) -> SpaceSnapshot | None:
+    """The picture that the space in a folder kept of itself at its last close, without opening it; None when there is
+    none of its present state. 100,000 memories take about 0.1 s of CPU (measured)."""
+    return snapshots.kept(paths.default_data_dir() if path is None else Path(path).expanduser())
+
+
+def fill_sample(service: MemoryService, *, stop: Callable[[], bool] = lambda: False) -> int:
+    """Store the sample memories in a space; gives how many the space gained.
+
+    Goes on where it was stopped, and two programs that fill at once store each memory once. `stop` is asked
+    before each. A space that has memories of somebody's own is left as it is.
+    """
+    before = service.stats().memories
+    if before and service.page(order="created", descending=False, limit=1)[0].source.client != SAMPLE:
+        return 0
+    ids: dict[str, str] = {}
+    for memory in sample_memories():
+        if stop():
+            break
+        stored = service.store(
+            memory.content,
+            keywords=memory.keywords,
+            labels=memory.labels,
+            category=memory.category,
+            importance=memory.importance,
+            author=memory.author,
+            session=memory.session,
+            client=SAMPLE,
+            created_at=memory.created_at,
+            supersedes=[ids[ref] for ref in memory.supersedes],
+            idempotency_key=f"sample {memory.ref}",
+            force=True,
+        )
+        assert stored.id is not None
+        ids[memory.ref] = stored.id
+    return service.stats().memories - before
