@@ -79,7 +79,10 @@ def apply(space: MemoryService, steps: list[tuple[str, int, int]]) -> set[str]:
 def state(space: MemoryService) -> dict[str, object]:
     snapshot = space.snapshot()
     answers = [
-        [(hit.id, round(hit.parts.vector, 9), round(hit.parts.keyword, 9)) for hit in space.search(subject, limit=99)]
+        # Sorted: what was recalled meanwhile is counted at the close, and may change the order of equals.
+        sorted(
+            (hit.id, round(hit.parts.vector, 9), round(hit.parts.keyword, 9)) for hit in space.search(subject, limit=99)
+        )
         for subject in SUBJECTS
     ]
     clusters = [snapshot.clusters[cluster].id for cluster in snapshot.cluster.tolist()]
