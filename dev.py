@@ -327,11 +327,17 @@ def start_xvfb() -> tuple[int, subprocess.Popen[bytes]]:
     )
     os.close(writer)
     try:
-        told, _, _ = select.select([reader], [], [], DISPLAY_PATIENCE)
-        number = os.read(reader, 16).strip() if told else b""
+        number = b""
+        # To the end of the line: it comes in two writes, and closing the pipe between them ends the server.
+        while not number.endswith(b"\n"):
+            told, _, _ = select.select([reader], [], [], DISPLAY_PATIENCE)
+            part = os.read(reader, 16) if told else b""
+            if not part:
+                break
+            number += part
     finally:
         os.close(reader)
-    if not number:
+    if not number.endswith(b"\n"):
         server.kill()
         server.wait()
         raise Unprepared("Xvfb did not start.")
