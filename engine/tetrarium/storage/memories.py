@@ -109,12 +109,9 @@ def microseconds(moment: datetime) -> int:
 # --- writing -------------------------------------------------------------------------------------
 
 
-def insert(connection: apsw.Connection, draft: Draft, *, now: datetime) -> tuple[int, str]:
-    """A new memory; gives its number and id. Its position in the session is the next one."""
-    memory_id = new_id()
-    source = draft.source
-    row = (
-        memory_id,
+def _text_columns(draft: Draft) -> tuple[str | int | float | bytes, ...]:
+    """What a memory says and what is derived of it, in the order content … budget_tokens of both statements below."""
+    return (
         draft.content,
         draft.content_hash,
         _json(draft.keywords),
@@ -126,6 +123,16 @@ def insert(connection: apsw.Connection, draft: Draft, *, now: datetime) -> tuple
         draft.language,
         " ".join(draft.tokens),
         draft.budget_tokens,
+    )
+
+
+def insert(connection: apsw.Connection, draft: Draft, *, now: datetime) -> tuple[int, str]:
+    """A new memory; gives its number and id. Its position in the session is the next one."""
+    memory_id = new_id()
+    source = draft.source
+    row = (
+        memory_id,
+        *_text_columns(draft),
         source.client,
         source.author,
         source.session,
@@ -166,17 +173,7 @@ def rewrite(connection: apsw.Connection, num: int, draft: Draft, *, cause: str, 
         WHERE num = ?
         """,
         (
-            draft.content,
-            draft.content_hash,
-            _json(draft.keywords),
-            _json(draft.labels),
-            _json(draft.entities),
-            draft.category,
-            draft.memory_type,
-            draft.importance,
-            draft.language,
-            " ".join(draft.tokens),
-            draft.budget_tokens,
+            *_text_columns(draft),
             microseconds(draft.expires_at) if draft.expires_at else None,
             microseconds(now),
             num,
