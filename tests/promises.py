@@ -170,6 +170,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "tetrarium store, search, recall, stats and demo serve scripts.": (
         CLI + "test_a_memory_is_stored_found_recalled_corrected_and_counted",
         CLI + "test_answers_are_readable_without_json",
+        CLI + "test_the_folder_may_be_named_before_the_command_or_after_it",
         CLI + "test_text_comes_from_standard_input_when_it_is_missing_or_a_dash",
         CLI + "test_several_memories_come_as_json_lines",
         CLI + "test_a_bad_json_line_is_named_and_the_lines_before_it_stay",

@@ -91,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="tetrarium", description="Long-term memory for coding agents. Without a command: the window."
     )
     parser.add_argument("--version", action="version", version=f"tetrarium {__version__}")
+    _common(parser, first=True)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, tool in COMMANDS.items():
         command = commands.add_parser(name, help=_EXPLAINED[name], description=tool.description)
@@ -146,14 +147,18 @@ def _add_clusters(commands: Any) -> None:
     way.add_argument("other")
 
 
-def _common(command: argparse.ArgumentParser) -> None:
+def _common(command: argparse.ArgumentParser, *, first: bool = False) -> None:
+    """Options that may stand before the command or after it; after it they say nothing unless they are given."""
     command.add_argument(
         "--data-dir",
         type=Path,
+        default=None if first else argparse.SUPPRESS,
         metavar="DIR",
         help="folder of the space (default: TETRARIUM_DATA_DIR, else the user's)",
     )
-    command.add_argument("--json", action="store_true", help="answer in JSON")
+    command.add_argument(
+        "--json", action="store_true", default=False if first else argparse.SUPPRESS, help="answer in JSON"
+    )
 
 
 def _add(command: argparse.ArgumentParser, argument: Argument) -> None:

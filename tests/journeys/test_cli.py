@@ -130,6 +130,19 @@ def test_what_cannot_be_done_is_said_on_standard_error(
     assert "Traceback" not in said.err
 
 
+def test_the_folder_may_be_named_before_the_command_or_after_it(
+    space: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--data-dir", space, "--json", "store", TEXT]) == 0
+    stored = json.loads(capsys.readouterr().out)
+    assert [hit["id"] for hit in answer(capsys, "search", "export", "--data-dir", space)["hits"]] == [stored["id"]]
+    elsewhere = str(tmp_path / "elsewhere")
+    assert main(["--data-dir", space, "--json", "stats", "--data-dir", elsewhere]) == 0
+    assert json.loads(capsys.readouterr().out)["memories"] == 0
+    assert main(["--data-dir", space, "--json", "clusters", "list"]) == 0
+    assert json.loads(capsys.readouterr().out)
+
+
 def test_noise_gives_exit_code_1_and_the_reason(space: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["store", "ok thanks!", "--data-dir", space]) == 1
     assert "noise" in capsys.readouterr().out
