@@ -41,6 +41,7 @@ from tetrarium.model import Changes, Float32, IndexRow
 from tetrarium.storage import clusters as cluster_rows
 from tetrarium.storage import effects
 from tetrarium.storage import memories as rows
+from tetrarium.storage import relations as relation_rows
 from tetrarium.storage.database import Connection, Database, Stamp
 from tetrarium.storage.history import HistoryReader
 
@@ -76,6 +77,7 @@ class Space:
         self.clusters = cluster_rows.ClusterReader(self.database)
         self.history = HistoryReader(self.database)
         self.last_entry: int | None = None  # of history, by the last write; None when it changed nothing
+        self.relations = relation_rows.RelationReader(self.database)
         self._names: dict[int, str] = {}
         self._told: dict[int, str] = {}  # names from keywords, kept until the cluster changes
         self._marked: dict[int, int] = {}  # cluster → version at which its members last changed

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
 import pytest
 
 import tetrarium
+from tetrarium.cli import main
 from tetrarium.errors import InvalidInput, NotFound, NotTrusted, StaleEdit
-from tetrarium.model import Standing
+from tetrarium.model import Origin, Standing
 from tetrarium.service import WINDOW, MemoryService
 
 FACT = "The payment worker retries a failed charge three times, then parks the job."
@@ -23,7 +25,8 @@ def told(space: MemoryService) -> dict[str, object]:
     memories = {}
     for memory_id in snapshot.ids:
         m = space.get(memory_id)
-        words = (m.content, m.keywords, m.labels, m.entities, m.category, m.importance)
+        graph = sorted((e.source, e.kind, e.target) for e in space.relations(m.id).edges if e.origin is Origin.STATED)
+        words = (graph, m.content, m.keywords, m.labels, m.entities, m.category, m.importance)
         memories[m.id] = (words, m.pinned, m.expires_at, m.standing, m.superseded_by, m.supersedes, m.helped, m.misled)
     hits = {subject: sorted(hit.id for hit in space.search(subject, limit=50, state="all")) for subject in SUBJECTS}
     return {"memories": memories, "hits": hits}
@@ -102,7 +105,9 @@ def do_something(space: MemoryService, chance: random.Random, number: int) -> No
         space.store(text, client=WINDOW, force=True)
         return
     one, other = chance.sample(live, 2)
-    kind = chance.choice(["store", "supersede", "edit", "label", "pin", "inhibit", "release", "forget", "judge"])
+    kind = chance.choice(
+        ["store", "supersede", "edit", "label", "pin", "inhibit", "release", "forget", "judge", "relate"]
+    )
     if kind == "supersede":
         space.store(text, supersedes=[one.id, other.id], client=WINDOW, force=True)
     elif kind == "edit":
@@ -119,6 +124,8 @@ def do_something(space: MemoryService, chance: random.Random, number: int) -> No
         space.forget_all([one.id, other.id], client=WINDOW)
     elif kind == "judge" and one.helped + one.misled == 0:
         space.feedback(one.id, chance.random() < 0.5, client=WINDOW)
+    elif kind == "relate":
+        space.relate(one.id, other.id, "depends_on", client=WINDOW)
     else:
         space.store(text, client=WINDOW, force=True)
 
@@ -266,7 +273,9 @@ def test_a_rearrangement_is_taken_back_and_done_again_to_the_last_place(space: M
     assert space.examine().is_healthy
 
 
-def test_a_memory_that_comes_back_stands_where_it_stood_and_its_cluster_has_its_name_again(space: MemoryService) -> None:
+def test_a_memory_that_comes_back_stands_where_it_stood_and_its_cluster_has_its_name_again(
+    space: MemoryService,
+) -> None:
     ids = [str(space.store(f"Note {i}: the ledger was set to {i} minutes.", keywords=["ledger"], force=True).id) for i in range(6)]  # fmt: skip
     before = space.snapshot()
     cluster = space.get(ids[0]).cluster
@@ -278,3 +287,28 @@ def test_a_memory_that_comes_back_stands_where_it_stood_and_its_cluster_has_its_
     space.undo(client=WINDOW)
     assert space.snapshot().places.tolist() == before.places.tolist()
     assert space.cluster(cluster).name == "Mine"
+
+
+def test_the_command_line_lists_undoes_and_redoes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    at = ("--data-dir", str(tmp_path))
+    with tetrarium.open_space(tmp_path) as space:
+        memory_id = str(space.store(FACT, client="agent").id)
+
+    def run(*argv: str) -> object:
+        assert main(["history", *argv, *at, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    (entry,) = run("list")
+    assert (entry["client"], entry["ids"], entry["op"]) == ("agent", [memory_id], "store")
+    (undo,) = run("undo", str(entry["id"]))
+    assert undo["undoes"] == entry["id"]
+    (redo,) = run("redo", str(entry["id"]))
+    assert redo["undoes"] == undo["id"]
+    preview = run("undo", "--client", "agent")
+    assert not preview["done"]
+    assert run("undo", "--client", "agent", "--confirm", preview["confirm"])["done"]
+    assert main(["history", "undo", str(entry["id"]), *at]) == 2
+    assert "already" in capsys.readouterr().err
+    assert main(["history", "undo", *at]) == 2
+    assert main(["history", "list", *at]) == 0
+    assert "(taken back)" in capsys.readouterr().out

@@ -21,6 +21,7 @@ from tetrarium.model import BulkUndo, Draft, Float32, HistoryEntry, Memory
 from tetrarium.service.door import Door, check_trust, named, page_bounds
 from tetrarium.storage import clusters as cluster_rows
 from tetrarium.storage import memories as rows
+from tetrarium.storage import relations as relation_rows
 from tetrarium.storage.database import Connection
 from tetrarium.storage.effects import GONE, LIVE, NONE, TRASHED, Effect, State, link
 from tetrarium.storage.history import Entry
@@ -37,6 +38,7 @@ _DONE = {
         (LIVE, GONE): "deleted for good",
     },
     "edge": {(0, 1): "inhibited", (1, 0): "released"},
+    "relation": {(0, 1): "related", (1, 0): "relation taken back"},
 }
 _TOUCHED = {"text": "edited", "standing": "pin or expiry set", "feedback": "judged", "contradiction": "settled"}
 
@@ -264,6 +266,8 @@ class Undoing(Door):
             rows.set_standing_state(connection, num, str(state), now=now)
         elif aspect == "edge":
             rows.set_edge(connection, num, int(key), in_force=bool(state), now=now)
+        elif aspect == "relation":
+            relation_rows.set_relation(connection, num, int(key), in_force=bool(state), now=now)
         elif aspect == "feedback":
             recall, client = key.split("\n", 1)
             helped = None if state is None else bool(state)
@@ -349,7 +353,7 @@ class _Reversal:
         self.entries, self.states, self.plans = other.entries, other.states, other.plans
 
 
-_REVERSIBLE = frozenset({"presence", "text", "standing", "edge", "feedback", "contradiction", "name"})
+_REVERSIBLE = frozenset({"presence", "text", "standing", "edge", "feedback", "contradiction", "name", "relation"})
 
 
 def _is_reversible(effect: Effect) -> bool:
@@ -381,6 +385,8 @@ def _summary(entry: Entry, effects: Sequence[Effect], known: dict[int, tuple[str
         counts[told or {"name": "cluster named", "plan": "clusters rearranged", "space": "space restored"}.get(effect.aspect, "changed")] += 1  # fmt: skip
     words = next((known[e.num][1] for e in effects if e.num in known and known[e.num][1]), "")
     parts = ", ".join(what if count == 1 else f"{count} {what}" for what, count in counts.items())
-    undo = f"{entry.op} of {entry.undoes[0]}" if len(entry.undoes) == 1 else f"{entry.op} of {len(entry.undoes)} entries"
+    undo = (
+        f"{entry.op} of {entry.undoes[0]}" if len(entry.undoes) == 1 else f"{entry.op} of {len(entry.undoes)} entries"
+    )
     head = f"{undo}: {parts}" if entry.undoes else parts
     return f"{head}: “{' '.join(words.split())}”" if words else head

@@ -86,7 +86,7 @@ def set_origin(connection: apsw.Connection, cluster: int, origin: int, cause: st
 
 def name_cluster(connection: apsw.Connection, cluster: int, name: str, *, author: str, now: datetime) -> None:
     """A name that a person gave; "" takes it back, and the cluster's words name it again."""
-    before = connection.execute("SELECT name FROM cluster_names WHERE cluster = ?", (cluster,)).fetchall()
+    before: list[Any] = connection.execute("SELECT name FROM cluster_names WHERE cluster = ?", (cluster,)).fetchall()
     effects.note(connection, SPACE, "name", cluster, before[0][0] if before else "", name)
     hand_name_on(connection, cluster, name, author=author, now=now)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import apsw
 
@@ -29,7 +30,7 @@ class Effect:
     """One aspect of one memory (num; 0: of the space) went from one state to another.
 
     presence: NONE … GONE; key of one that is gone: its id. place: where it stood before it went to the trash. text: revisions. standing: JSON of pin and expiry.
-    edge: key is its number, 1 in force. feedback: key is recall and client, 1 helped, 0 misled.
+    edge (an inhibition), relation: key is its number, 1 in force. feedback: key is recall and client, 1 helped, 0 misled.
     contradiction: key is the older memory, 1 dismissed. name: key is a cluster. plan: key is its id.
     space: the whole space was restored; key is the backup, before is the one that was made first.
     """
@@ -50,7 +51,7 @@ def begin(connection: apsw.Connection, op: str, client: str, at: int) -> None:
 
 def finish(connection: apsw.Connection) -> int | None:
     """The operation is over; gives its entry, or None when it changed nothing."""
-    rows = connection.execute("SELECT entry FROM temp.operation").fetchall()
+    rows: list[Any] = connection.execute("SELECT entry FROM temp.operation").fetchall()
     connection.execute("DELETE FROM temp.operation")
     return rows[0][0] if rows else None
 
@@ -59,7 +60,9 @@ def note(connection: apsw.Connection, num: int, aspect: str, key: object, before
     """Add an effect to the operation under way; outside of one, to an entry of its own."""
     if before != after:
         row = (_entry(connection), num, aspect, str(key), before, after)
-        connection.execute("INSERT INTO effects (entry, num, aspect, key, before, after) VALUES (?, ?, ?, ?, ?, ?)", row)
+        connection.execute(
+            "INSERT INTO effects (entry, num, aspect, key, before, after) VALUES (?, ?, ?, ?, ?, ?)", row
+        )
 
 
 def link(connection: apsw.Connection, undone: Iterable[int]) -> None:
@@ -70,7 +73,9 @@ def link(connection: apsw.Connection, undone: Iterable[int]) -> None:
 
 def link_plan(connection: apsw.Connection, plan: str) -> None:
     """The operation under way takes back the one that applied a plan, if history knows it."""
-    found = connection.execute("SELECT entry FROM effects WHERE aspect = 'plan' AND key = ?", (plan,)).fetchall()
+    found: list[Any] = connection.execute(
+        "SELECT entry FROM effects WHERE aspect = 'plan' AND key = ?", (plan,)
+    ).fetchall()
     link(connection, [entry for (entry,) in found])
 
 
@@ -81,7 +86,7 @@ def standing_state(pinned: object, expires_at: object) -> str:
 
 def _entry(connection: apsw.Connection) -> int:
     """The entry of the operation under way, made when it is first needed."""
-    rows = connection.execute("SELECT entry FROM temp.operation").fetchall()
+    rows: list[Any] = connection.execute("SELECT entry FROM temp.operation").fetchall()
     if rows and rows[0][0] is not None:
         return int(rows[0][0])
     now = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"

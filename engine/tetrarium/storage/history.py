@@ -26,7 +26,6 @@ class Entry:
     undoes: tuple[int, ...]
 
 
-
 class HistoryReader:
     """Reads of these tables and of the states that they speak of, with the driver's errors explained."""
 
@@ -109,6 +108,10 @@ class HistoryReader:
             "text": ("SELECT revision FROM memories WHERE num = ?", (num,)),
             "standing": ("SELECT pinned, expires_at FROM memories WHERE num = ?", (num,)),
             "edge": ("SELECT lifted_at IS NULL FROM inhibitions WHERE edge = ?", (int(key) if key.isdigit() else 0,)),
+            "relation": (
+                "SELECT removed_at IS NULL FROM relations WHERE edge = ?",
+                (int(key) if key.isdigit() else 0,),
+            ),
             "feedback": (
                 "SELECT helped FROM feedback WHERE num = ? AND recall = ? AND client = ?",
                 (num, *(key.split("\n", 1) if "\n" in key else (key, ""))),
@@ -122,19 +125,20 @@ class HistoryReader:
         rows = self._all(*queries[aspect])
         if aspect == "standing":
             return standing_state(*rows[0]) if rows else None
-        missing: State = {"presence": GONE, "name": ""}.get(aspect)
-        return rows[0][0] if rows else missing
+        missing: dict[str, State] = {"presence": GONE, "name": ""}
+        return rows[0][0] if rows else missing.get(aspect)
 
     def last_place(self, num: int) -> tuple[tuple[int, int, int], int] | None:
         """The voxel and cluster in which a memory stood before it last went to the trash, if history knows it."""
         rows = self._all(
-            "SELECT before FROM effects WHERE num = ? AND aspect = 'place' ORDER BY entry DESC, seq DESC LIMIT 1", (num,)
+            "SELECT before FROM effects WHERE num = ? AND aspect = 'place' ORDER BY entry DESC, seq DESC LIMIT 1",
+            (num,),
         )
-        numbers = json.loads(rows[0][0]) if rows else ()
-        if not all(isinstance(x, int) for x in numbers) or len(numbers) != 4:
-            return None
-        i, j, k, component = numbers
-        return (i, j, k), component
+        numbers: list[object] = json.loads(rows[0][0]) if rows else []
+        match numbers:
+            case [int(i), int(j), int(k), int(component)]:
+                return (i, j, k), component
+        return None
 
     def says_the_same(self, num: int, one: State, other: State) -> bool:
         """Whether two revisions of a memory are the same text, words, category and importance."""

@@ -280,7 +280,7 @@ def set_feedback(
     connection: apsw.Connection, num: int, *, recall: str, client: str, helped: bool | None, now: datetime
 ) -> None:
     """One client's word on one memory in one recall: it replaces the word before; None takes it back."""
-    words = connection.execute("SELECT helped FROM feedback WHERE num = ? AND recall = ? AND client = ?", (num, recall, client)).fetchall()  # fmt: skip
+    words: list[Any] = connection.execute("SELECT helped FROM feedback WHERE num = ? AND recall = ? AND client = ?", (num, recall, client)).fetchall()  # fmt: skip
     after = None if helped is None else int(helped)
     effects.note(connection, num, "feedback", f"{recall}\n{client}", words[0][0] if words else None, after)
     if helped is None:
