@@ -214,4 +214,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_history.py::*",
     ),
     "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
+    "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
+    "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
+        "journeys/test_backups.py::*",
+    ),
 }

@@ -15,6 +15,12 @@ STORE_FILE = "space.tetrarium"
 SNAPSHOT_FILE = "space.picture"
 """Name of the packed picture of the space beside it; disposable."""
 
+BACKUPS = "backups"
+"""Folder of the copies of a space inside its data folder."""
+
+RESERVE_FILE = "space.reserve"
+"""Room that is given back when the disk is full, so that something can still be deleted."""
+
 
 def default_data_dir() -> Path:
     """The folder of the space to open: TETRARIUM_DATA_DIR, else VOID_DATA_DIR (for people who come
