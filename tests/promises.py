@@ -218,4 +218,6 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
         "journeys/test_backups.py::*",
     ),
+    "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
+    "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
 }
