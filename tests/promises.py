@@ -209,4 +209,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_embedding.py::*",
     ),
     "Exact search and HNSW find the same; a damaged index file is never used.": ("unit/test_vectors.py::*",),
+    "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
+        "gui/test_detail.py::*",
+    ),
 }
