@@ -217,4 +217,13 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_history.py::*",
     ),
     "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
+    "Memories, topics, recalls and the health of the space are resources: quoted, with their source; inhibited words never unsaid.": (
+        "journeys/test_mcp_resources.py::*",
+    ),
+    "session_start, session_end and review are prompts with real memories in them; what a person types is completed.": (
+        "journeys/test_mcp_prompts.py::*",
+    ),
+    "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
+        "journeys/test_mcp_long_calls.py::*",
+    ),
 }
