@@ -801,6 +801,28 @@ class SnapshotDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class BriefGroup:
+    """Memories of a briefing that serve one purpose."""
+
+    name: str
+    memories: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What matters of a project at the start of a session; `considered` memories were looked at for it."""
+
+    groups: tuple[BriefGroup, ...]
+    considered: int
+    token_usage: int
+    budget: int
+
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        return tuple(memory for group in self.groups for memory in group.memories)
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
     """What a commit changed, so that views can decide what to refresh. `version` is the last change.
 

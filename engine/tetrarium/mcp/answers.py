@@ -415,6 +415,11 @@ def quoted(hits: Iterable[tuple[Hit, dict[str, Any]]]) -> str:
     return _quotations((hit.memory, row) for hit, row in hits)
 
 
+def fenced(memories: Iterable[Memory]) -> str:
+    """Memories that nobody asked for, quoted in the same way."""
+    return _quotations((memory, {}) for memory in memories)
+
+
 def _quotations(memories: Iterable[tuple[Memory, dict[str, Any]]]) -> str:
     pairs = list(memories)
     longest = max((len(run) for memory, _ in pairs for run in _TILDES.findall(memory.content)), default=2)

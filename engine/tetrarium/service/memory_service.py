@@ -13,6 +13,7 @@ from tetrarium.model import (
 )
 from tetrarium.service.arranging import Arranging
 from tetrarium.service.asking import Asking
+from tetrarium.service.briefing import Briefing
 from tetrarium.service.editing import Editing
 from tetrarium.service.looking import Looking
 from tetrarium.service.relating import Relating
@@ -22,7 +23,7 @@ SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
-class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging):
+class MemoryService(Storing, Asking, Briefing, Editing, Relating, Looking, Arranging):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 
