@@ -226,4 +226,12 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
         "journeys/test_mcp_long_calls.py::*",
     ),
+    "An IDE is connected without one foreign byte of its configuration changing, and taken off to the very bytes.": (
+        "journeys/test_connect.py::*",
+        "unit/test_connect_jsonc.py::*",
+        "properties/test_connect_properties.py::*",
+    ),
+    "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
+        "journeys/test_hooks.py::*",
+    ),
 }
