@@ -209,6 +209,14 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_embedding.py::*",
     ),
     "Exact search and HNSW find the same; a damaged index file is never used.": ("unit/test_vectors.py::*",),
+    "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
+        "gui/test_detail.py::*",
+    ),
+    "Everything that was done stands in history and can be taken back, whole or not at all, also after a restart; all that "
+    "one client did, after a preview; only a deletion for good has no way back, and leaves no text there.": (
+        "journeys/test_history.py::*",
+    ),
+    "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
     "Memories, topics, recalls and the health of the space are resources: quoted, with their source; inhibited words never unsaid.": (
         "journeys/test_mcp_resources.py::*",
     ),
@@ -220,5 +228,12 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
         "conformance/test_conformance.py::*",
+    "An IDE is connected without one foreign byte of its configuration changing, and taken off to the very bytes.": (
+        "journeys/test_connect.py::*",
+        "unit/test_connect_jsonc.py::*",
+        "properties/test_connect_properties.py::*",
+    ),
+    "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
+        "journeys/test_hooks.py::*",
     ),
 }

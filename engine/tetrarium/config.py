@@ -161,6 +161,16 @@ class Settings:
         about="Evidence under which a recall answers nothing: its subject is not in this space. 0 answers always.",
     )
     default_budget: int = _number(4_000, unit="tokens", source="S2", about="Budget of a recall when none is given.")
+    hook_start_budget: int = _number(
+        1_500, unit="tokens", source="T", about="What a hook tells a session at its start."
+    )
+    hook_prompt_budget: int = _number(800, unit="tokens", source="T", about="What a hook tells with a prompt.")
+    hook_time: float = _number(
+        2.0,
+        unit="s",
+        source="T",
+        about="After this a session's hook is silent; people reported hooks that block a prompt for a minute.",
+    )
     max_budget: int = _number(200_000, unit="tokens", source="T", about="Largest budget of a recall.")
     max_candidates: int = _number(100, unit="memories", source="S2", about="Candidates of a recall.")
     void_target: float = _number(

@@ -38,10 +38,12 @@ Names = Literal["labels", "categories", "projects"]
 _DAY = 86_400.0
 
 _BRIEFED: tuple[tuple[str, tuple[Category, ...], float], ...] = (
-    ("who you work with, and how", (Category.PREFERENCE, Category.CONTEXT), 0.35),
-    ("where the work stands", (Category.SESSION, Category.EPISODE), 0.30),
-    ("decisions", (Category.DECISION,), 0.20),
-    ("problems", (Category.BUG,), 0.15),
+    ("who you work with, and how", (Category.PREFERENCE, Category.CONTEXT), 0.30),
+    ("where the work stands", (Category.SESSION, Category.EPISODE), 0.25),
+    ("decisions", (Category.DECISION,), 0.18),
+    ("problems", (Category.BUG,), 0.12),
+    ("how things are done here", (Category.SKILL, Category.PATTERN), 0.08),
+    ("facts", (Category.FACT,), 0.07),
 )
 """Sections of a briefing: heading, categories, share of the budget. What one leaves goes to the next."""
 
@@ -84,7 +86,7 @@ class Reading(Door):
 
     def briefing(self, *, project: str | None = None, budget: int) -> Briefing:
         """What somebody who forgot everything should know first, without a question: preferences, where the work
-        stands, decisions, problems. Pinned memories lead their section; whole memories only, within the budget."""
+        stands, decisions, problems, how-to, facts. Pinned memories lead their section; whole memories only, within the budget."""
         self.catch_up()
         table = self._space.indexes.table
         allowed = self._scope(project, "live").allowed
@@ -93,7 +95,8 @@ class Reading(Door):
         for name, kinds, share in _BRIEFED:
             shares += share
             nums = self._of(allowed, kinds)
-            weight = table.importance[nums] if Category.PREFERENCE in kinds else table.created[nums]
+            lasting = {Category.PREFERENCE, Category.SKILL, Category.FACT} & set(kinds)
+            weight = table.importance[nums] if lasting else table.created[nums]
             ordered = nums[np.lexsort((-nums, -weight, ~table.pinned[nums]))]
             section, cost = self._section(name, ordered, int(budget * shares) - used)
             used += cost
