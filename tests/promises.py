@@ -217,4 +217,12 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
         "journeys/test_hooks.py::*",
     ),
+    "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
+        "gui/test_detail.py::*",
+    ),
+    "Everything that was done stands in history and can be taken back, whole or not at all, also after a restart; all that "
+    "one client did, after a preview; only a deletion for good has no way back, and leaves no text there.": (
+        "journeys/test_history.py::*",
+    ),
+    "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
 }
