@@ -209,14 +209,6 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_embedding.py::*",
     ),
     "Exact search and HNSW find the same; a damaged index file is never used.": ("unit/test_vectors.py::*",),
-    "An IDE is connected without one foreign byte of its configuration changing, and taken off to the very bytes.": (
-        "journeys/test_connect.py::*",
-        "unit/test_connect_jsonc.py::*",
-        "properties/test_connect_properties.py::*",
-    ),
-    "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
-        "journeys/test_hooks.py::*",
-    ),
     "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
         "gui/test_detail.py::*",
     ),
@@ -225,4 +217,21 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_history.py::*",
     ),
     "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
+    "Memories, topics, recalls and the health of the space are resources: quoted, with their source; inhibited words never unsaid.": (
+        "journeys/test_mcp_resources.py::*",
+    ),
+    "session_start, session_end and review are prompts with real memories in them; what a person types is completed.": (
+        "journeys/test_mcp_prompts.py::*",
+    ),
+    "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
+        "journeys/test_mcp_long_calls.py::*",
+    ),
+    "An IDE is connected without one foreign byte of its configuration changing, and taken off to the very bytes.": (
+        "journeys/test_connect.py::*",
+        "unit/test_connect_jsonc.py::*",
+        "properties/test_connect_properties.py::*",
+    ),
+    "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
+        "journeys/test_hooks.py::*",
+    ),
 }

@@ -162,15 +162,18 @@ def test_only_what_is_said_outright_counts_as_learnt(tmp_path: Path) -> None:
     )
 
 
-def test_a_brief_holds_whole_memories_within_its_budget_best_first(space: MemoryService) -> None:
+def test_what_a_session_is_told_at_its_start_is_whole_and_within_its_budget(space: MemoryService) -> None:
     low = space.store("The till prints its receipts on rolls of eighty millimetres.", project="shop", importance=0.1)
     high = space.store("Refunds need the signature of two people since the audit.", project="shop", importance=1.0)
     space.store(FOREIGN, project="harbour")
-    everything = space.brief(project="shop", budget=4_000)
-    assert {memory.id for memory in everything.memories} == {low.id, high.id}
-    assert everything.considered == 2
-    one = space.brief(project="shop", budget=everything.token_usage - 1)
-    assert [memory.id for memory in one.memories] == [high.id]
-    assert one.token_usage <= one.budget
-    assert space.brief(project="shop", budget=1).groups == ()
-    assert space.brief(project="nothing here").groups == ()
+
+    def told(budget: int, project: str = "shop") -> list[str | None]:
+        briefing = space.briefing(project=project, budget=budget)
+        assert briefing.token_usage <= budget
+        return [memory.id for section in briefing.sections for memory in section.memories]
+
+    everything = space.briefing(project="shop", budget=4_000)
+    assert told(4_000) == [high.id, low.id]
+    assert told(everything.token_usage - 1) == [high.id]
+    assert told(1) == []
+    assert told(4_000, "nothing here") == []

@@ -26,7 +26,7 @@ from tetrarium.connect import Command, session
 from tetrarium.connect.session import PROMPT, SESSION_END, SESSION_START, Occasion
 from tetrarium.lifecycle.trust import agent_name
 from tetrarium.mcp import answers
-from tetrarium.model import Brief, RecallTrace
+from tetrarium.model import Briefing, RecallTrace
 from tetrarium.paths import STORE_FILE, default_data_dir
 
 KEEP = "keep"
@@ -105,13 +105,14 @@ def _briefing(told: Occasion, data_dir: Path | None) -> str:
     if not _is_there(data_dir):
         return ""
     with space(data_dir) as service:
-        brief = service.brief(project=told.project or None)
-    return _as_text(brief) if brief.groups else ""
+        briefing = service.briefing(project=told.project or None, budget=DEFAULTS.hook_start_budget)
+    return _as_text(briefing) if any(section.memories for section in briefing.sections) else ""
 
 
-def _as_text(brief: Brief) -> str:
-    head = HEAD.format(shown=len(brief.memories), considered=brief.considered)
-    sections = (f"{group.name}:\n{answers.fenced(group.memories)}" for group in brief.groups)
+def _as_text(briefing: Briefing) -> str:
+    shown = sum(len(section.memories) for section in briefing.sections)
+    head = HEAD.format(shown=shown, considered=shown + sum(section.left_out for section in briefing.sections))
+    sections = (f"{s.name}:\n{answers.fenced(s.memories)}" for s in briefing.sections if s.memories)
     return "\n\n".join((head, *sections, HABIT))
 
 
@@ -120,7 +121,7 @@ def _recalled(told: Occasion, data_dir: Path | None) -> str:
         return ""
     with space(data_dir) as service:
         trace: RecallTrace = service.recall(
-            told.prompt, budget=DEFAULTS.prompt_budget, project=told.project or None, client="hook"
+            told.prompt, budget=DEFAULTS.hook_prompt_budget, project=told.project or None, client="hook"
         )
     if not trace.blocks:
         return ""
