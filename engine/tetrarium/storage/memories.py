@@ -357,6 +357,11 @@ def set_meta(connection: apsw.Connection, key: str, value: Any) -> None:
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
 
+def drop_meta(connection: apsw.Connection, key: str) -> None:
+    """The space has no such fact (any more)."""
+    connection.execute("DELETE FROM meta WHERE key = ?", (key,))
+
+
 def _questions_of(connection: apsw.Connection, num: int) -> int:
     rows: list[Any] = connection.execute("SELECT count(*) FROM asked WHERE num = ?", (num,)).fetchall()
     return int(rows[0][0])
