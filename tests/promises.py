@@ -129,6 +129,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "faults/test_damaged_places.py::*",
         CLI + "test_clusters_are_listed_named_rearranged_and_taken_back",
     ),
+    "What belongs together is stated with memory_link, taken back, and walked with knowledge_relations, where every edge says where it comes from.": (
+        "journeys/test_relations.py::*",
+    ),
     "Several programs may use one space at once; each sees what the others store.": (
         JOURNEYS + "test_two_programs_on_one_space_see_each_others_memories",
         JOURNEYS + "test_listeners_hear_of_stores_and_recalls",
@@ -229,5 +232,22 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_exchange.py::test_a_file_that_is_cut_changed_or_no_export_is_refused_whole",
         "journeys/test_exchange.py::test_lines_that_cannot_be_are_refused_by_number_and_all_or_nothing_is_taken",
         "journeys/test_exchange.py::test_bombs_are_refused_within_bounds",
+    ),
+    "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
+        "gui/test_detail.py::*",
+    ),
+    "Everything that was done stands in history and can be taken back, whole or not at all, also after a restart; all that "
+    "one client did, after a preview; only a deletion for good has no way back, and leaves no text there.": (
+        "journeys/test_history.py::*",
+    ),
+    "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
+    "Memories, topics, recalls and the health of the space are resources: quoted, with their source; inhibited words never unsaid.": (
+        "journeys/test_mcp_resources.py::*",
+    ),
+    "session_start, session_end and review are prompts with real memories in them; what a person types is completed.": (
+        "journeys/test_mcp_prompts.py::*",
+    ),
+    "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
+        "journeys/test_mcp_long_calls.py::*",
     ),
 }

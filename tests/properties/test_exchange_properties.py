@@ -18,7 +18,7 @@ WORDS = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Cn")) | st.sampled_from("\n\t中文é\u2028'\"\\"), max_size=60
 )  # fmt: skip
 OPS = ("store", "store", "store", "supersede", "edit", "inhibit", "release", "trash", "restore", "purge", "feedback",
-       "pin", "name", "plan", "recall")  # fmt: skip
+       "pin", "name", "plan", "recall", "relate", "undo")  # fmt: skip
 STEPS = st.lists(st.tuples(st.sampled_from(OPS), st.integers(0, 11), WORDS), min_size=1, max_size=16)
 SUBJECTS = ("payment worker", "登录令牌", "seat map", "kiosk sync")
 
@@ -64,6 +64,10 @@ def _step(space: MemoryService, op: str, target: str, number: int, words: str, i
         space.name_cluster(space.get(target).cluster, words)
     elif op == "plan":
         space.apply_plan(space.plan_clusters(("attach", "merge", "layout")[number % 3]))
+    elif op == "relate":
+        space.relate(target, ids[-1], words[:6] or "caused_by", note=words)
+    elif op == "undo":
+        space.undo()
     elif op == "recall":
         space.recall(text, project="*")
 

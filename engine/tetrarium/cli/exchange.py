@@ -126,7 +126,7 @@ def _imported(report: ImportReport) -> str:
 def _imports(options: argparse.Namespace) -> int:
     with space(options.data_dir) as service:
         if options.undo:
-            undone = service.undo_import(options.undo)
+            undone = service.undo_import(options.undo, client=CLIENT)
             kept = f"; {undone.kept} were edited since and are kept" if undone.kept else ""
             write(as_json(asdict(undone)) if options.json else f"{undone.removed} memories taken out again{kept}.")
             return 0

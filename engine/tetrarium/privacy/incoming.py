@@ -25,6 +25,9 @@ IMPORTED = "import"
 SAID = ("content", "keywords", "labels", "category", "importance", "project")
 """What two memories of one id must agree in to be the same; counters may differ."""
 
+_EITHER = {"contradiction": ("newer", "older"), "relation": ("source", "target")}
+"""Kinds that take nobody out of an answer: enough that one of both memories is new."""
+
 Spot = tuple[int, int, int, int]
 """Voxel (i, j, k) and cluster."""
 
@@ -90,8 +93,8 @@ class Incoming:
             return record["id"] in self.new
         if kind == "space" or kind in LANDSCAPE:
             return self.exact and not self.foreign
-        if kind == "contradiction":
-            return record["newer"] in self.new or record["older"] in self.new
+        if kind in _EITHER:
+            return any(record[name] in self.new for name in _EITHER[kind])
         if kind == "feedback" and self.foreign:
             return False
         owner = next(f.name for f in BY_NAME[kind].fields if f.column == BY_NAME[kind].key)
@@ -103,7 +106,7 @@ class Incoming:
             return record
         if record["kind"] == "memory":
             return record | {"client": IMPORTED, "pinned": False, "helped": 0, "misled": 0}
-        return record | {"author": IMPORTED} if record["kind"] == "inhibition" else record
+        return record | {"author": IMPORTED} if record["kind"] in ("inhibition", "relation") else record
 
     def settle(self, owned: Callable[[int], bool], next_cluster: int) -> None:
         """Keep the places that can be kept; the rest is to be found anew.

@@ -20,7 +20,7 @@ from tetrarium.storage.exchange import Record
 ROLES = {"author": "person", "client": "client", "session": "session", "project": "project", "file": "file"}
 """Columns that hold names, and what their names become."""
 
-KINDS = frozenset({"space", "memory", "version", "inhibition", "contradiction", "feedback", "cluster_name"})
+KINDS = frozenset({"space", "memory", "version", "inhibition", "relation", "contradiction", "feedback"})
 """Kinds of line that a pseudonymised export holds; vectors can be read back into text, plans quote words."""
 
 KEPT = frozenset(
@@ -31,9 +31,9 @@ KEPT = frozenset(
 LEAST = 2
 """Characters from which on a name is looked for in texts."""
 
-_TEXTS = ("content", "reason", "why", "cause", "name")
+_TEXTS = ("content", "reason", "why", "cause", "note", "relation")
 _LISTS = ("keywords", "labels", "entities")
-_IDS = ("id", "memory", "target", "successor", "newer", "older")
+_IDS = ("id", "memory", "source", "target", "successor", "newer", "older")
 _CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
 """A name may begin at any character of a run of CJK, elsewhere at a word."""
@@ -72,8 +72,10 @@ class Pseudonyms:
         for name in _TEXTS:
             if isinstance(changed.get(name), str):
                 changed[name] = self.in_text(changed[name])
+        if kind == "version":
+            changed["entities"] = changed["tokens"] = ""
         for name in _LISTS:
-            if name in changed:
+            if isinstance(changed.get(name), list):
                 changed[name] = list(dict.fromkeys(map(self.in_text, changed[name])))
         for name in _IDS:
             if changed.get(name):

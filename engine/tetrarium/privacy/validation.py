@@ -176,7 +176,16 @@ def _vector_problem(record: Record) -> str:
 def _version_problem(record: Record) -> str:
     if record["revision"] < 1:
         return "the revision is below 1"
+    if not _is_word_list(record["entities"]):
+        return "field 'entities' is neither empty nor a JSON list of texts"
     return "" if 0 <= record["importance"] <= 1 else "the importance is not from 0 to 1"
+
+
+def _is_word_list(text: str) -> bool:
+    try:
+        return not text or _is_words(json.loads(text))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _move_problem(record: Record) -> str:
@@ -188,6 +197,7 @@ _MORE: Mapping[str, Callable[[Record], str]] = {
     "memory": _memory_problem,
     "vector": _vector_problem,
     "version": _version_problem,
+    "relation": lambda record: "a memory is related to itself" if record["source"] == record["target"] else "",
     "move": _move_problem,
 }
 

@@ -160,7 +160,7 @@ class Exchange(Door):
             self._take_in(connection, look, batch, client=ingest.clean_name(client, "client"))
             return replace(look.report, batch=batch)
 
-        return self._space.write_many(plan, commit)
+        return self._space.write_many(plan, commit, op="import", client=client)
 
     def imports(self) -> tuple[ImportBatch, ...]:
         """The imports of this space, newest first."""
@@ -172,7 +172,7 @@ class Exchange(Door):
             for b in exchange.BatchReader(self._space.database).batches()
         )
 
-    def undo_import(self, batch: str) -> ImportUndone:
+    def undo_import(self, batch: str, *, client: str = "") -> ImportUndone:
         """Take out exactly what an import brought, for good. Memories that were edited since are kept, and counted.
 
         Raises NotFound, and InvalidInput when it was undone before.
@@ -195,7 +195,7 @@ class Exchange(Door):
             self._mend_after(connection, found)
             return ImportUndone(found.id, len(nums), kept)
 
-        undone = self._space.write_many(plan, commit)
+        undone = self._space.write_many(plan, commit, op="undo import", client=client)
         self._asked.clear()
         self._accesses, self._questions = {}, {}
         self._space.database.fold_log()

@@ -17,6 +17,8 @@ from typing import Any
 
 import apsw
 
+from tetrarium import errors
+from tetrarium.storage import effects
 from tetrarium.storage.database import Database
 
 Record = dict[str, Any]
@@ -85,13 +87,18 @@ KINDS: tuple[Kind, ...] = (
     _kind(
         "version", "versions", "num, revision",
         "memory=num memory", "revision whole", "content text", "keywords words", "labels words", "category text",
-        "importance number", "replaced_at moment", "cause text",
+        "importance number", "entities text", "tokens text", "expires_at moment?", "replaced_at moment", "cause text",
     ),
     _kind("vector", "vectors", "num", "memory=num memory", "model text", "vector bytes"),
     _kind(
         "inhibition", "inhibitions", "edge",
         "target memory", "successor memory?", "reason text", "author text", "created_at moment", "lifted_at moment?",
         key="target", left_out=("edge",),
+    ),
+    _kind(
+        "relation", "relations", "edge",
+        "source memory", "target memory", "relation=kind text", "note text", "author text", "created_at moment",
+        "removed_at moment?", key="source", left_out=("edge",),
     ),
     _kind(
         "contradiction", "contradictions", "newer, older",
@@ -125,6 +132,9 @@ LEFT_OUT = {
     "meta": "what of it is about memories stands in the line 'space'",
     "requests": "answers to retries: of no use elsewhere",
     "changes": "the log that indexes replay; an import writes its own",
+    "history": "the journal that undoes: it names rows of this file by number",
+    "effects": "the same",
+    "undoings": "the same",
     "fulltext": "derived",
     "vocabulary": "derived",
     "migrations": "of this file alone",
@@ -311,6 +321,8 @@ class ExchangeWriter:
         self._connection.executemany(
             "INSERT INTO asked VALUES (?, ?)", [(num, bytes.fromhex(mark)) for mark in record["asked"]]
         )
+        state = effects.LIVE if record["trashed_at"] is None else effects.TRASHED
+        effects.note(self._connection, num, "presence", "", effects.NONE, state)
         self._connection.execute("INSERT INTO changes (num, op, at) VALUES (?, 'store', ?)", (num, at))
         return num
 
@@ -333,7 +345,12 @@ class ExchangeWriter:
 
     def _insert(self, table: str, row: Mapping[str, Any]) -> int:
         marks = ", ".join("?" * len(row))
-        self._connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+        try:
+            self._connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+        except apsw.ConstraintError as error:
+            raise errors.InvalidInput(
+                f"Two lines of the file contradict each other ({error}); nothing was imported."
+            ) from error
         return self._connection.last_insert_rowid()
 
 
