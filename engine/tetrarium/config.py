@@ -406,6 +406,26 @@ class Settings:
         2.0, unit="s", source="T", about="How often the endpoint looks whether the program that started it still lives."
     )
 
+    # --- export and import --------------------------------------------------------------------
+    import_line: int = _number(
+        32_000_000, unit="bytes", source="T", about="Longest line of a file to import; room for the longest content."
+    )
+    import_total: int = _number(
+        8_000_000_000, unit="bytes", source="T", about="Most that a file to import may hold, unpacked."
+    )
+    import_ratio: int = _number(
+        200,
+        unit="times",
+        source="measured",
+        about="How much larger than its packed form a file to import may be; exports reach 4 to 12.",
+    )
+    suppressed_share: float = _number(
+        0.05,
+        unit="share",
+        source="T",
+        about="Memories that an anonymous export may leave out before it is told more coarsely.",
+    )
+
     # --- storage ------------------------------------------------------------------------------
     busy_timeout: int = _number(5_000, unit="ms", source="T", about="How long a write waits for another process.")
     check_at_open: int = _number(

@@ -11,6 +11,7 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     looking    page, snapshot, snapshot_since, stats
     arranging  clusters: walk, name, plan, apply, undo, examine, repair
     undoing    history, undo, redo, undo_client
+    exchange   export, anonymity, preview_import, import_file, imports, undo_import
 """
 
 from tetrarium.lifecycle.trust import WINDOW

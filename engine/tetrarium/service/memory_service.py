@@ -14,6 +14,7 @@ from tetrarium.model import (
 from tetrarium.service.arranging import Arranging
 from tetrarium.service.asking import Asking
 from tetrarium.service.editing import Editing
+from tetrarium.service.exchange import Exchange
 from tetrarium.service.looking import Looking
 from tetrarium.service.reading import Reading
 from tetrarium.service.relating import Relating
@@ -24,7 +25,7 @@ SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
-class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Undoing, Reading):
+class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Undoing, Reading, Exchange):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 

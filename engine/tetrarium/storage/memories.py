@@ -423,6 +423,11 @@ def set_meta(connection: apsw.Connection, key: str, value: Any) -> None:
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
 
+def drop_meta(connection: apsw.Connection, key: str) -> None:
+    """The space has no such fact (any more)."""
+    connection.execute("DELETE FROM meta WHERE key = ?", (key,))
+
+
 def _note_place(connection: apsw.Connection, num: int) -> None:
     """Where a memory stood that goes: it may come back to there."""
     for place in connection.execute("SELECT i, j, k, component FROM places WHERE num = ?", (num,)).fetchall():
