@@ -228,6 +228,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
         "conformance/test_conformance.py::*",
+    ),
     "An IDE is connected without one foreign byte of its configuration changing, and taken off to the very bytes.": (
         "journeys/test_connect.py::*",
         "unit/test_connect_jsonc.py::*",

@@ -26,11 +26,11 @@ from mcp.shared.message import SessionMessage
 from tetrarium.config import DEFAULTS
 from tetrarium.errors import UserError
 from tetrarium.mcp.arguments import nearest, visible
+from tetrarium.mcp.calls import Calls
 from tetrarium.mcp.completions import Completions
 from tetrarium.mcp.context import Context, client_name
 from tetrarium.mcp.host import Host
 from tetrarium.mcp.notices import Notices
-from tetrarium.mcp.progress import call
 from tetrarium.mcp.prompts import Prompts
 from tetrarium.mcp.resources import Resources
 from tetrarium.mcp.tools import BY_NAME, TOOLS, Caller, Tool
@@ -68,10 +68,11 @@ class Session:
         self._host = host
         self._project = project
         self._listed = False
-        self._notices = Notices(host)
-        self._resources = Resources(host, self._caller)
-        self._prompts = Prompts(host, self._caller)
-        self._completions = Completions(host, self._caller)
+        self._calls = Calls(host)
+        self._notices = Notices(self._calls)
+        self._resources = Resources(self._calls, self._caller)
+        self._prompts = Prompts(self._calls, self._caller)
+        self._completions = Completions(self._calls, self._caller)
         self._server: Server[dict[str, Any]] = Server(
             "tetrarium",
             title="Tetrarium",
@@ -140,7 +141,7 @@ class Session:
                 code=types.INVALID_PARAMS, message=f"There is no tool '{name}'. {nearest(name, list(BY_NAME))}"
             )
         try:
-            answer = await call(self._host, context, tool.call(params.arguments, self._caller(context)))
+            answer = await self._calls.run_long(tool.call(params.arguments, self._caller(context)), context)
         except UserError as error:
             return _refused(str(error))
         except Exception:  # the dispatcher: whatever it was, the client gets an answer and the log the traceback
