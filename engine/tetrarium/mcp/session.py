@@ -19,9 +19,11 @@ import anyio
 import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.caching import CacheHint
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from tetrarium.config import DEFAULTS
 from tetrarium.errors import UserError
@@ -94,6 +96,7 @@ class Session:
             on_get_prompt=self._prompts.get,
             on_completion=self._completions.complete,
         )
+        self._server.middleware.append(_sheltered)
 
     async def serve(self, lines: Lines, write: Write) -> None:
         """Serve until the client leaves. Calls under way are finished first, for at most `drain_time`."""
@@ -150,6 +153,18 @@ class Session:
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)], structured_content=answer.structured
         )
+
+
+async def _sheltered(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """The dispatcher of everything but tools: what fails inside is a traceback in the log and one sentence on the
+    wire, the same in both eras."""
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):
+        raise
+    except Exception:
+        log.exception("%s failed", ctx.method)
+        raise MCPError(code=types.INTERNAL_ERROR, message=_FAILED) from None
 
 
 _FAILED = "Tetrarium failed inside; the memories are unharmed. Try once more; if it fails again, the reason is in the log (standard error, or --log-file)."
