@@ -129,6 +129,18 @@ def test_a_resource_that_does_not_exist_is_refused_in_the_code_of_the_revision(
     converse(folder, era, journey)
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_every_list_is_one_page_and_refuses_a_cursor_that_is_not_its_own(folder: Path, era: str) -> None:
+    async def journey(client: Client, host: Host) -> None:
+        for ask in (client.list_tools, client.list_resources, client.list_resource_templates, client.list_prompts):
+            assert (await ask()).next_cursor is None
+            with pytest.raises(MCPError, match="one page") as refused:
+                await ask(cursor="page-2")
+            assert refused.value.error.code == types.INVALID_PARAMS
+
+    converse(folder, era, journey)
+
+
 def test_a_memory_longer_than_a_resource_may_be_comes_whole_in_parts(folder: Path) -> None:
     sentence = "Step {0}: the migration copies table {0} and checks {1} rows before it goes on.\n"
     content = "".join(sentence.format(number, number * 37) for number in range(1_500))

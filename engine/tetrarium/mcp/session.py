@@ -30,7 +30,7 @@ from tetrarium.errors import UserError
 from tetrarium.mcp.arguments import nearest, visible
 from tetrarium.mcp.calls import Calls
 from tetrarium.mcp.completions import Completions
-from tetrarium.mcp.context import Context, client_name
+from tetrarium.mcp.context import Context, client_name, refuse_cursor
 from tetrarium.mcp.host import Host
 from tetrarium.mcp.notices import Notices
 from tetrarium.mcp.prompts import Prompts
@@ -123,6 +123,7 @@ class Session:
             self._host.warm_up()
 
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        refuse_cursor(params)
         self._listed = True
         return types.ListToolsResult(tools=[_listed(tool) for tool in TOOLS])
 
