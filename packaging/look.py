@@ -14,7 +14,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QFont, QGuiApplication
 from PySide6.QtWidgets import QApplication, QPlainTextEdit
 
-AT, SIZE = (930, 590), (640, 380)
+AT, SIZE = (770, 500), (640, 380)
 """Place and size of the client's window on the screen, pixels."""
 SETTLED = 700
 """Milliseconds until the window is drawn."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -315,6 +317,30 @@ def test_the_entry_can_be_printed_for_any_other_client(person: Path, capsys: pyt
     assert "[mcp_servers.tetrarium]" in said
     assert main(["connect", "emacs"]) == 1
     assert "connect print" in capsys.readouterr().err
+
+
+def test_a_space_with_blanks_and_chinese_is_connected_under_a_c_locale(person: Path) -> None:
+    (person / ".cursor").mkdir()
+    bare = {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": "cp1252"}
+    script = "import sys; from tetrarium.cli import main; sys.exit(main())"
+    command = [
+        sys.executable,
+        "-c",
+        script,
+        "connect",
+        "cursor",
+        "--yes",
+        "--hooks",
+        "--data-dir",
+        str(person / "空 间"),
+    ]
+    done = subprocess.run(command, env={**os.environ, **bare}, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    entry = json.loads((person / ".cursor" / "mcp.json").read_bytes())["mcpServers"]["tetrarium"]
+    assert entry["args"][-2:] == ["--data-dir", str(person / "空 间")]
+    hooks = json.loads((person / ".cursor" / "hooks.json").read_bytes())
+    assert hooks["version"] == 1
+    assert shlex.split(hooks["hooks"]["sessionEnd"][0]["command"])[-6:-4] == ["--data-dir", str(person / "空 间")]
 
 
 def test_an_endpoint_that_does_not_answer_is_told_with_what_it_said(tmp_path: Path) -> None:

@@ -68,12 +68,10 @@ def _connect(options: argparse.Namespace) -> int:
 
 
 def _wish(options: argparse.Namespace, project: Path | None, endpoint: Command) -> Wish:
-    program = connect.program()
-    where = ("--data-dir", str(options.data_dir.expanduser().absolute())) if options.data_dir else ()
     events = (SESSION_START, SESSION_END, *((PROMPT,) if options.prompt_hook else ()))
     return Wish(
         endpoint=endpoint,
-        program=Command(program.program, (*program.arguments, *where)),
+        program=connect.program(options.data_dir),
         hooks=events if options.hooks or options.prompt_hook else (),
         instructions=(project or Path.cwd()) if options.instructions else None,
     )

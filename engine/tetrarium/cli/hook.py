@@ -22,7 +22,7 @@ from typing import Any
 from tetrarium import connect
 from tetrarium.cli.terminal import space
 from tetrarium.config import DEFAULTS
-from tetrarium.connect import session
+from tetrarium.connect import Command, session
 from tetrarium.connect.session import PROMPT, SESSION_END, SESSION_START, Occasion
 from tetrarium.lifecycle.trust import agent_name
 from tetrarium.mcp import answers
@@ -142,12 +142,12 @@ def _hand_over(told: Occasion, ide: str, data_dir: Path | None) -> None:
     if not statements:
         return
     given = {"ide": ide, "project": told.project, "session": told.session, "learnt": statements}
-    where = ["--data-dir", str(data_dir.absolute())] if data_dir else []
+    keeping = connect.program(data_dir)
     apart: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         apart = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NO_WINDOW}
     keeper = subprocess.Popen(
-        [*connect.program().line, *where, "hook", KEEP],
+        Command(keeping.program, (*keeping.arguments, "hook", KEEP)).call,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -64,13 +64,15 @@ __all__ = [
 
 
 def endpoint(data_dir: Path | None = None, project: str = "") -> Command:
-    """The endpoint of this installation, for a space in `data_dir` and a project's name, where they are given."""
-    first, *rest = paths.program("tetrarium-mcp")
+    """The endpoint of this installation, for a space in `data_dir` and a project's name, where they are given.
+
+    Raises Refused for a path that no configuration can hold.
+    """
     where = ["--data-dir", str(data_dir.expanduser().absolute())] if data_dir else []
-    return Command(first, (*rest, *where, *(["--project", project] if project else [])))
+    return Command.of([*paths.program("tetrarium-mcp"), *where, *(["--project", project] if project else [])])
 
 
-def program() -> Command:
-    """The program of this installation that runs commands."""
-    first, *rest = paths.program("tetrarium")
-    return Command(first, tuple(rest))
+def program(data_dir: Path | None = None) -> Command:
+    """The program of this installation that runs commands, on the space in `data_dir`. Raises Refused as `endpoint`."""
+    where = ["--data-dir", str(data_dir.expanduser().absolute())] if data_dir else []
+    return Command.of([*paths.program("tetrarium"), *where])
