@@ -220,7 +220,7 @@ def _hook_change(one: Ide, places: Places, wish: Wish) -> FileChange:
     if one.hooks is None or wish.program is None:
         having = ", ".join(known.title for known in IDES if known.hooks)
         raise Refused(f"{one.title} has no session hooks.", advice=f"Leave --hooks out; {having} have them.")
-    edits = one.hooks.edits(one.name, wish.program, places.platform, wish.hooks)
+    edits = one.hooks.edits(one.name, wish.program, places, wish.hooks)
     return _changed(one.hooks.file(places), lambda _: edits)
 
 
