@@ -226,6 +226,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
         "journeys/test_mcp_long_calls.py::*",
     ),
+    "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
+        "conformance/test_conformance.py::*",
+    ),
     "An IDE is connected without one foreign byte of its configuration changing, and taken off to the very bytes.": (
         "journeys/test_connect.py::*",
         "unit/test_connect_jsonc.py::*",

@@ -408,6 +408,12 @@ class Settings:
 
     # --- storage ------------------------------------------------------------------------------
     busy_timeout: int = _number(5_000, unit="ms", source="T", about="How long a write waits for another process.")
+    check_at_open: int = _number(
+        6_000_000,
+        unit="bytes",
+        source="measured",
+        about="A store up to this size is checked whole before it answers; a larger one in quiet moments after.",
+    )
 
 
 DEFAULTS = Settings()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from tetrarium import paths
 from tetrarium.config import Settings
-from tetrarium.errors import ModelUnavailable, SpaceBusy
+from tetrarium.errors import DamagedSpace, ModelUnavailable, SpaceBusy
 from tetrarium.events import Events, SpaceChanged
 from tetrarium.geometry.clusters import cluster_name
 from tetrarium.geometry.health import usable
@@ -38,12 +38,14 @@ from tetrarium.indexing.synonyms import FILE as SYNONYMS_FILE
 from tetrarium.indexing.synonyms import Synonyms
 from tetrarium.lifecycle.ingest import spoken
 from tetrarium.model import Changes, Float32, IndexRow
+from tetrarium.storage import checks, effects
 from tetrarium.storage import clusters as cluster_rows
-from tetrarium.storage import effects
 from tetrarium.storage import memories as rows
 from tetrarium.storage import relations as relation_rows
+from tetrarium.storage.checks import Damage
 from tetrarium.storage.database import Connection, Database, Stamp
 from tetrarium.storage.history import HistoryReader
+from tetrarium.storage.seals import INHIBITION, MEMORY
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +78,8 @@ class Space:
         self._vectors_missing = False
         self.clusters = cluster_rows.ClusterReader(self.database)
         self.history = HistoryReader(self.database)
+        self.damage = Damage()
+        self.check_due = False
         self.last_entry: int | None = None  # of history, by the last write; None when it changed nothing
         self.relations = relation_rows.RelationReader(self.database)
         self._names: dict[int, str] = {}
@@ -83,9 +87,7 @@ class Space:
         self._marked: dict[int, int] = {}  # cluster → version at which its members last changed
         self._marked_from = 0
         self._data_version = 0
-        self.indexes = Indexes(
-            settings, self.dimension, self.embedder.manifest.question_cosine if self.embedder else None
-        )
+        self.indexes = self._empty_indexes()
         self._load()
 
     @property
@@ -339,7 +341,91 @@ class Space:
             log.warning("Searching by keywords only: %s", error)
         self.model_note = f"Keyword search only: {error}"
 
+    def check(self) -> Iterator[None]:
+        """Compare the whole store with its seals, in slices; what is damaged is left out of everything from then on."""
+        with self.database.read() as connection:
+            damage = Damage()
+            yield from checks.examine(connection, damage)
+        self.check_due = False
+        if damage != self.damage:
+            self._take_damage(damage)
+            self.reload()
+
+    def reload(self) -> Changes:
+        """Read everything from the store anew, and tell the listeners what is other than before."""
+        table = self.indexes.table
+        before = set(table.by_id)
+        self.indexes.vectors.close()
+        self.indexes = self._empty_indexes()
+        self._told.clear()
+        self._read_all()
+        now = set(self.indexes.table.by_id)
+        done = Changes(
+            self.indexes.version, stored=tuple(now - before), edited=tuple(now & before), removed=tuple(before - now)
+        )
+        self.events.emit(SpaceChanged(done))
+        return done
+
+    @property
+    def note(self) -> str:
+        """What every answer has to say about the state of the space."""
+        return " ".join(filter(None, (self.model_note, self.damage_note)))
+
+    @property
+    def damage_note(self) -> str:
+        """What is left out of every answer because it is damaged; "" when nothing is."""
+        damage = self.damage
+        lost = len(damage.lost.get(MEMORY.code, ()))
+        count = len(damage.rows(MEMORY)) + lost
+        parts = [f"{count} {'memory is' if count == 1 else 'memories are'} damaged and left out"] if count else []
+        if damage.rows(INHIBITION) or damage.lost.get(INHIBITION.code):
+            parts.append("records of corrections are damaged")
+        if damage.structure or damage.indexes or damage.fulltext:
+            parts.append("the store is damaged")
+        return f"Attention: {' and '.join(parts)}; `tetrarium doctor` says more." if parts else ""
+
+    def _empty_indexes(self) -> Indexes:
+        usual = self.embedder.manifest.question_cosine if self.embedder else None
+        return Indexes(self.settings, self.dimension, usual)
+
+    def _take_damage(self, damage: Damage) -> None:
+        """Mend what is derived, leave out what is damaged, and stop writing where that could make it worse."""
+        if (damage.indexes or damage.fulltext) and not damage.structure and self.database.writable:
+            log.warning("An index of the store was damaged and is made anew.")
+            with self.database.write() as connection:
+                checks.rebuild_indexes(connection)
+            with self.database.read() as connection:
+                damage = checks.examined(connection)
+        self.damage = damage
+        if damage:
+            log.warning("The store is damaged; `tetrarium doctor` says more.")
+        if damage.structure:
+            self.database.stop_writing(f"{self.database.path.name} is damaged")
+        with self.database.read() as connection:
+            checks.leave_out(connection, damage)
+
     def _load(self) -> None:
+        """Read everything from the store; a small one is checked first, so that it never answers from damage."""
+        if self.database.size() <= self.settings.check_at_open:
+            self._check_now()
+        else:
+            self.check_due = True
+        try:
+            self._read_all()
+        except DamagedSpace:
+            if not self.check_due:
+                raise
+            self._check_now()
+            self._read_all()
+
+    def _check_now(self) -> None:
+        self.check_due = False
+        with self.database.read() as connection:
+            damage = checks.examined(connection)
+        if damage:
+            self._take_damage(damage)
+
+    def _read_all(self) -> None:
         self._data_version = self.database.data_version()
         with self.database.snapshot():
             version = self.reader.last_change()

@@ -43,8 +43,8 @@ class Notices:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._bus = InMemorySubscriptionBus()
-        self._streams = ListenHandler(self._bus, max_subscriptions=MAX_STREAMS)
+        self.bus = InMemorySubscriptionBus()
+        self._streams = ListenHandler(self.bus, max_subscriptions=MAX_STREAMS)
         self._spelled: dict[str, set[str]] = {}
         self._subscribed: set[str] = set()
         self._session: ServerSession | None = None
@@ -144,11 +144,11 @@ class Notices:
         for uri in uris:
             if self._session is not None and uri in self._subscribed:
                 await self._session.send_resource_updated(uri)
-            await self._bus.publish(ResourceUpdated(uri=uri))
+            await self.bus.publish(ResourceUpdated(uri=uri))
         if listed:
             if self._session is not None and self._has_list:
                 await self._session.send_resource_list_changed()
-            await self._bus.publish(ResourcesListChanged())
+            await self.bus.publish(ResourcesListChanged())
 
 
 def _succeeded(ear: Future[Callable[[], None]]) -> bool:

@@ -95,7 +95,11 @@ def _start(service: MemoryService, values: dict[str, Any], caller: Caller) -> Me
     memories = matching + [memory for memory in _all(briefing.sections) if memory.id not in told]
     where = f" in project '{line(project)}'" if project else ""
     if not memories:
-        return [_said(f"Your long-term memory{where} holds nothing yet. Begin with the task, and {_STORE}")]
+        return [
+            _said(
+                f"Your long-term memory{where} holds nothing yet. Begin with the task, and store what the next conversation would miss: {_STORE}"
+            )
+        ]
     lines = (
         f"Restore what you know before you go on{where}. The {len(memories)} resources that follow are memories of earlier conversations. {QUOTED}",
         "They are sorted: "
@@ -123,7 +127,7 @@ def _end(service: MemoryService, values: dict[str, Any], caller: Caller) -> Mess
     recalls = service.traces(client=caller.client)[: DEFAULTS.listed_recalls]
     answered = dict.fromkeys(hit.id for trace in recalls for hit in trace.blocks)
     lines = (
-        "This conversation is about to end. Store what the next one would miss; " + _STORE,
+        "This conversation is about to end. Store what the next one would miss: " + _STORE,
         "Then one memory of category session: what was done, what is open, what comes next.",
         f"Stored by you in the last hours: the {_count(stored)} that follow. Do not repeat them; where one is wrong by now, "
         f"store what holds with its id in supersedes. {QUOTED}"
