@@ -17,14 +17,16 @@ STORE_FILE = "space.tetrarium"
 SNAPSHOT_FILE = "space.picture"
 """Name of the packed picture of the space beside it; disposable."""
 
+DATA_DIR_VARIABLES = ("TETRARIUM_DATA_DIR", "VOID_DATA_DIR")
+"""Variables that name the folder of the space to open; the second for people who come from Void Memory."""
+
 PROGRAMS = {"tetrarium": "tetrarium_gui", "tetrarium-mcp": "tetrarium.mcp"}
 """Our programs, each with the module that `python -m` runs for it."""
 
 
 def default_data_dir() -> Path:
-    """The folder of the space to open: TETRARIUM_DATA_DIR, else VOID_DATA_DIR (for people who come
-    from Void Memory), else the per-user data folder of the platform."""
-    for variable in ("TETRARIUM_DATA_DIR", "VOID_DATA_DIR"):
+    """The folder of the space to open: the one that a variable names, else the per-user data folder of the platform."""
+    for variable in DATA_DIR_VARIABLES:
         if named := os.environ.get(variable, "").strip():
             return Path(named).expanduser()
     import platformdirs
