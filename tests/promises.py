@@ -261,4 +261,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
         "journeys/test_hooks.py::*",
     ),
+    "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
+    "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
+        "journeys/test_backups.py::*",
+    ),
 }

@@ -434,6 +434,23 @@ class Settings:
         source="measured",
         about="A store up to this size is checked whole before it answers; a larger one in quiet moments after.",
     )
+    backup_hours: float = _number(
+        24.0, unit="h", source="T", about="Age of the last backup at which one is made by itself."
+    )
+    backup_days: int = _number(7, unit="backups", source="T", about="Daily backups kept, the newest of each day.")
+    backup_weeks: int = _number(4, unit="backups", source="T", about="Weekly backups kept, the newest of each week.")
+    backup_others: int = _number(
+        3, unit="backups", source="T", about="Backups kept of those made before each kind of large change."
+    )
+    backup_deletion: int = _number(
+        20, unit="memories", source="T", about="Memories from which a deletion is preceded by a backup."
+    )
+    backup_moves: int = _number(
+        500, unit="moves", source="T", about="Moves from which a rearrangement of clusters is preceded by a backup."
+    )
+    reserve_bytes: int = _number(
+        4_000_000, unit="bytes", source="measured", about="Room kept back so that a full disk still lets memories go."
+    )
 
 
 DEFAULTS = Settings()

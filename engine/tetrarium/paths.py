@@ -23,6 +23,12 @@ DATA_DIR_VARIABLES = ("TETRARIUM_DATA_DIR", "VOID_DATA_DIR")
 PROGRAMS = {"tetrarium": "tetrarium_gui", "tetrarium-mcp": "tetrarium.mcp"}
 """Our programs, each with the module that `python -m` runs for it."""
 
+BACKUPS = "backups"
+"""Folder of the copies of a space inside its data folder."""
+
+RESERVE_FILE = "space.reserve"
+"""Room that is given back when the disk is full, so that something can still be deleted."""
+
 
 def default_data_dir() -> Path:
     """The folder of the space to open: the one that a variable names, else the per-user data folder of the platform."""

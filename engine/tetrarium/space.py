@@ -18,7 +18,7 @@ import numpy as np
 
 from tetrarium import paths
 from tetrarium.config import Settings
-from tetrarium.errors import DamagedSpace, ModelUnavailable, SpaceBusy
+from tetrarium.errors import DamagedSpace, DiskFull, ModelUnavailable, SpaceBusy
 from tetrarium.events import Events, SpaceChanged
 from tetrarium.geometry.clusters import cluster_name
 from tetrarium.geometry.health import usable
@@ -38,7 +38,7 @@ from tetrarium.indexing.synonyms import FILE as SYNONYMS_FILE
 from tetrarium.indexing.synonyms import Synonyms
 from tetrarium.lifecycle.ingest import spoken
 from tetrarium.model import Changes, Float32, IndexRow
-from tetrarium.storage import checks, effects
+from tetrarium.storage import checks, effects, reserve
 from tetrarium.storage import clusters as cluster_rows
 from tetrarium.storage import memories as rows
 from tetrarium.storage import relations as relation_rows
@@ -156,12 +156,24 @@ class Space:
         *,
         op: str = "change",
         client: str = "",
+        frees: bool = False,
     ) -> Result:
         """Compute `plan` on the current state, then commit it in one transaction, and take the change over.
 
         `plan` must change nothing: it runs again when another process commits in between. op, client: what history
-        calls it and who did it; what changes nothing leaves no entry.
+        calls it and who did it; what changes nothing leaves no entry. frees: on a full disk the reserve is given up for it.
         """
+        try:
+            return self._write(plan, commit, op, client)
+        except DiskFull:
+            if not frees or not reserve.release(self.database.path.parent):
+                raise
+            log.warning("The disk is full: the reserve was given up so that memories can be deleted.")
+            done = self._write(plan, commit, op, client)
+            self.database.fold_log()
+            return done
+
+    def _write(self, plan: Callable[[], Plan], commit: Callable[[Connection, Plan], Result], op: str, client: str) -> Result:  # fmt: skip
         for _ in range(_ATTEMPTS):
             self.catch_up()
             planned = plan()
@@ -228,6 +240,11 @@ class Space:
         """Take over what other processes committed. Costs 3 µs when they did not."""
         version = self.database.data_version()
         if version == self._data_version:
+            if self.database.was_replaced() and self.database.path.exists():
+                # The store could not be opened any more, and somebody put a backup in its place.
+                self.database.reopen(busy_timeout=self.settings.busy_timeout)
+                self._check_if_small()
+                return self.reload()
             return None
         self._data_version = version
         return self._take_over()
@@ -442,23 +459,36 @@ class Space:
 
     def _load(self) -> None:
         """Read everything from the store; a small one is checked first, so that it never answers from damage."""
-        if self.database.size() <= self.settings.check_at_open:
-            self._check_now()
-        else:
-            self.check_due = True
+        self._check_if_small()
         try:
             self._read_all()
         except DamagedSpace:
             if not self.check_due:
                 raise
-            self._check_now()
+            self.check_now()
             self._read_all()
 
-    def _check_now(self) -> None:
+    def _check_if_small(self) -> None:
+        if self.database.size() <= self.settings.check_at_open:
+            self.check_now()
+        else:
+            self.check_due = True
+
+    def look_now(self) -> None:
+        """Compare the whole store with its seals, and mend nothing: `damage` is what was found."""
+        with self.database.read() as connection:
+            damage = checks.examined(connection)
+            if damage != self.damage:
+                self.damage = damage
+                checks.leave_out(connection, damage)
+                self.reload()
+
+    def check_now(self) -> None:
+        """Compare the whole store with its seals at once; O(n). What is damaged is left out of what is read after."""
         self.check_due = False
         with self.database.read() as connection:
             damage = checks.examined(connection)
-        if damage:
+        if damage or self.damage:
             self._take_damage(damage)
 
     def _read_all(self) -> None:
@@ -535,6 +565,9 @@ class Space:
     def _take_over(self) -> Changes:
         """Bring indexes and geometry up to the end of the change log, and tell the listeners."""
         changes = self.reader.changes_since(self.indexes.version)
+        if any(change.op == "restore" and change.num == cluster_rows.SPACE for change in changes):
+            self._check_if_small()
+            return self.reload()
         ops: dict[int, set[str]] = {}
         for change in changes:
             ops.setdefault(change.num, set()).add(change.op)

@@ -63,6 +63,8 @@ class Door:
         self._questions: dict[int, set[bytes]] = {}
         self._recalls: list[float] = []
         self._checking: Iterator[None] | None = None
+        self._copying: Iterator[object] | None = None
+        self._copy_again: datetime | None = None
         self.path = folder
 
     def __enter__(self) -> Self:

@@ -15,6 +15,7 @@ from tetrarium.service.arranging import Arranging
 from tetrarium.service.asking import Asking
 from tetrarium.service.editing import Editing
 from tetrarium.service.exchange import Exchange
+from tetrarium.service.healing import Healing
 from tetrarium.service.looking import Looking
 from tetrarium.service.reading import Reading
 from tetrarium.service.relating import Relating
@@ -25,7 +26,7 @@ SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
-class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Undoing, Reading, Exchange):
+class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Undoing, Reading, Exchange, Healing):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 

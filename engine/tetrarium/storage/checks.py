@@ -56,7 +56,7 @@ class Damage:
 def examine(connection: apsw.Connection, damage: Damage) -> Iterator[None]:
     """Look at everything, slice by slice; what is wrong is added to `damage`."""
     yield from _structure(connection, damage)
-    for kind in seals.ALL:
+    for kind in seals.ALL if connection.table_exists("main", "seals") else ():
         yield from _rows(connection, kind, damage)
     if not damage.rows(seals.MEMORY):
         # Where a text is damaged, its postings cannot fit; it is left out of every answer anyway.

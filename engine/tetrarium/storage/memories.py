@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -91,6 +91,13 @@ class Wording:
     expires_at: datetime | None
 
 
+def worded(draft: Draft, wording: Wording | None) -> Draft:
+    """A draft with the very tokens and entities that a memory had at a revision, where they are known."""
+    if wording is None or not wording.tokens:
+        return draft
+    return replace(draft, tokens=wording.tokens, entities=wording.entities)
+
+
 FEEDBACK_WORTH = 3
 """Recalls that one piece of feedback weighs as much as: one "helped" confirms a memory, as three recalls do."""
 
@@ -150,9 +157,10 @@ def _text_columns(draft: Draft) -> tuple[str | int | float | bytes, ...]:
     )
 
 
-def insert(connection: apsw.Connection, draft: Draft, *, now: datetime) -> tuple[int, str]:
-    """A new memory; gives its number and id. Its position in the session is the next one."""
-    memory_id = new_id()
+def insert(connection: apsw.Connection, draft: Draft, *, now: datetime, memory_id: str = "") -> tuple[int, str]:
+    """A new memory; gives its number and id. Its position in the session is the next one. memory_id: of one that was
+    here before, else a new one."""
+    memory_id = memory_id or new_id()
     source = draft.source
     row = (
         memory_id,
@@ -499,6 +507,10 @@ class MemoryReader:
                     "A memory does not read as it was written: the file was damaged, or changed by another program.",
                     advice="`tetrarium doctor` says which, and what can be done.",
                 )
+
+    def numbers(self) -> list[int]:
+        """Numbers of all memories outside the trash."""
+        return [num for (num,) in self._all("SELECT num FROM memories WHERE trashed_at IS NULL ORDER BY num", ())]
 
     def ids(self, nums: Sequence[int]) -> list[str]:
         """Ids of memories that the store still has, the trash included."""
