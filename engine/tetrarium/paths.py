@@ -6,14 +6,15 @@ import os
 import sys
 from pathlib import Path
 
-import platformdirs
-
 STORE_FILE = "space.tetrarium"
 """Name of the one truth inside a data folder."""
 
 
 SNAPSHOT_FILE = "space.picture"
 """Name of the packed picture of the space beside it; disposable."""
+
+LOCK_FILE, ADDRESS_FILE, LOG_FILE = "space.lock", "space.host", "host.log"
+"""Names of what the host of the space keeps beside it: the lock on being the host, where it listens, what went wrong."""
 
 
 def default_data_dir() -> Path:
@@ -22,7 +23,17 @@ def default_data_dir() -> Path:
     for variable in ("TETRARIUM_DATA_DIR", "VOID_DATA_DIR"):
         if named := os.environ.get(variable, "").strip():
             return Path(named).expanduser()
-    return Path(platformdirs.user_data_dir("Tetrarium", appauthor=False)) / "default"
+    return _user_data() / "default"
+
+
+def _user_data() -> Path:
+    """The platform's folder for what this user's Tetrarium keeps. On Linux without a library: the relay asks."""
+    if not sys.platform.startswith("linux"):
+        import platformdirs  # knows the other platforms, and takes its time
+
+        return Path(platformdirs.user_data_dir("Tetrarium", appauthor=False))
+    named = os.environ.get("XDG_DATA_HOME", "").strip()
+    return (Path(named) if Path(named).is_absolute() else Path.home() / ".local/share") / "Tetrarium"
 
 
 def resources() -> Path:

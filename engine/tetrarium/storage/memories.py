@@ -328,6 +328,7 @@ def purge(connection: apsw.Connection, num: int, *, now: datetime) -> None:
     if live:
         _unindex(connection, num)
     connection.execute("DELETE FROM memories WHERE num = ?", (num,))
+    connection.execute("DELETE FROM retries")  # answers may quote it
     log_change(connection, num, "purge", now)
 
 

@@ -147,10 +147,24 @@ def _corrections_and_counters(connection: apsw.Connection) -> None:
     )
 
 
+def _retries(connection: apsw.Connection) -> None:
+    """What the transactions of a call wrote, for a while, so that the call may be sent again."""
+    connection.execute(
+        """
+        CREATE TABLE retries (
+            key TEXT NOT NULL, step INTEGER NOT NULL, result TEXT NOT NULL, at INTEGER NOT NULL,
+            PRIMARY KEY (key, step)
+        ) WITHOUT ROWID;
+        CREATE INDEX retries_by_age ON retries (at);
+        """
+    )
+
+
 STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0001_first_schema", _first_schema),
     ("0002_arrangement", _arrangement),
     ("0003_corrections_and_counters", _corrections_and_counters),
+    ("0007_retries", _retries),
 )
 """In order; never edited once released, only added to."""
 
