@@ -47,7 +47,8 @@ class Pipe:
         self._answers: queue.Queue[dict[str, Any]] = queue.Queue()
         self._kept: dict[Any, dict[str, Any]] = {}
         self._number = 0
-        self._readers = [threading.Thread(target=self._read_out), threading.Thread(target=self._read_err)]
+        targets = (self._read_out, self._read_err)
+        self._readers = [threading.Thread(target=target, daemon=True) for target in targets]
         for reader in self._readers:
             reader.start()
 

@@ -6,6 +6,7 @@ journey, a fault or the window is named by some promise. A name is "file::test",
 
 from __future__ import annotations
 
+RELAY = "journeys/test_relay.py::"
 JOURNEYS = "journeys/test_memories.py::"
 MCP = "journeys/test_mcp.py::"
 WIRE = "journeys/test_mcp_wire.py::"
@@ -129,6 +130,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "faults/test_damaged_places.py::*",
         CLI + "test_clusters_are_listed_named_rearranged_and_taken_back",
     ),
+    "What belongs together is stated with memory_link, taken back, and walked with knowledge_relations, where every edge says where it comes from.": (
+        "journeys/test_relations.py::*",
+    ),
     "Several programs may use one space at once; each sees what the others store.": (
         JOURNEYS + "test_two_programs_on_one_space_see_each_others_memories",
         JOURNEYS + "test_listeners_hear_of_stores_and_recalls",
@@ -206,4 +210,57 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_embedding.py::*",
     ),
     "Exact search and HNSW find the same; a damaged index file is never used.": ("unit/test_vectors.py::*",),
+    "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
+        "gui/test_detail.py::*",
+    ),
+    "Everything that was done stands in history and can be taken back, whole or not at all, also after a restart; all that "
+    "one client did, after a preview; only a deletion for good has no way back, and leaves no text there.": (
+        "journeys/test_history.py::*",
+    ),
+    "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
+    "Memories, topics, recalls and the health of the space are resources: quoted, with their source; inhibited words never unsaid.": (
+        "journeys/test_mcp_resources.py::*",
+    ),
+    "session_start, session_end and review are prompts with real memories in them; what a person types is completed.": (
+        "journeys/test_mcp_prompts.py::*",
+    ),
+    "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
+        "journeys/test_mcp_long_calls.py::*",
+    ),
+    "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
+        "conformance/test_conformance.py::*",
+    ),
+    "An IDE is connected without one foreign byte of its configuration changing, and taken off to the very bytes.": (
+        "journeys/test_connect.py::*",
+        "unit/test_connect_jsonc.py::*",
+        "properties/test_connect_properties.py::*",
+    ),
+    "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
+        "journeys/test_hooks.py::*",
+    ),
+    "All clients of a space share one host; when it is killed, asked to end or updated, no client notices and nothing is lost or written twice.": (
+        RELAY + "test_clients_that_start_together_share_one_host_and_lose_nothing",
+        RELAY + "test_a_killed_host_is_replaced_without_the_client_noticing",
+        RELAY + "test_the_official_client_survives_its_host_in_both_eras",
+        RELAY + "test_a_host_that_is_asked_to_end_hands_its_clients_on",
+        RELAY + "test_an_older_host_makes_room_for_a_newer_one",
+        RELAY + "test_what_a_crashed_host_left_behind_is_no_owner",
+        RELAY + "test_where_no_host_can_be_shared_the_client_gets_one_of_its_own",
+        RELAY + "test_every_spelling_of_a_folder_is_one_space",
+        "journeys/test_repeating.py::*",
+        "unit/test_ledger.py::*",
+        "unit/test_meeting.py::*",
+    ),
+    "What an IDE starts is the standard library alone; the host outlives the IDE and ends when nobody wants it any more.": (
+        RELAY + "test_a_relay_loads_the_standard_library_and_nothing_else",
+        RELAY + "test_a_host_survives_the_process_group_and_the_process_tree_of_its_client",
+        RELAY + "test_many_calls_leave_no_descriptor_open",
+    ),
+    "A client that floods, falls silent, dies or talks nonsense harms itself only.": (
+        RELAY + "test_a_client_that_stops_reading_stops_nobody_else",
+        RELAY + "test_sixty_four_interleaved_calls_a_storm_of_cancels_and_ids_used_twice",
+        RELAY + "test_a_client_that_is_killed_in_the_middle_of_a_call_harms_nobody",
+        "unit/test_lane.py::*",
+        "unit/test_lines.py::*",
+    ),
 }

@@ -235,6 +235,64 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class Relation:
+    """A stated relation between two memories: source `kind` target, as in "caused_by"."""
+
+    source: str
+    target: str
+    kind: str
+    note: str
+    author: str
+    created_at: datetime
+
+
+class Origin(StrEnum):
+    """Where an edge of the knowledge graph comes from, the most deliberate first."""
+
+    STATED = "stated"
+    CORRECTION = "correction"
+    CONTRADICTION = "contradiction"
+    SHARED_VERTICES = "shared_vertices"
+    ENTITY = "entity"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A memory or an entity in the graph around a start. id: a memory's id, else the entity's words; distance: edges
+    from the start; excerpt: empty for an entity and for what a correction took out."""
+
+    id: str
+    is_entity: bool
+    distance: int
+    excerpt: str = ""
+    category: Category | None = None
+    standing: Standing = Standing.LIVE
+    cluster: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """source `kind` target. weight: shared vertices of neighbours in space, else 1; note: why, where somebody said it."""
+
+    source: str
+    target: str
+    kind: str
+    origin: Origin
+    weight: int = 1
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeGraph:
+    """What surrounds a memory or an entity, nearest first. cut: nodes that the limit left out."""
+
+    start: str
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+    cut: int
+
+
+@dataclass(frozen=True, slots=True)
 class Likely:
     """A memory that a description may mean."""
 
@@ -760,6 +818,88 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One operation that changed memories or clusters.
+
+    op: the verb; ids: memories it changed, those deleted for good too; summary: one line, plain text
+    undone: it is taken back, and not done again since; undoes: the entry that it took back itself, of several the newest
+    reversible: there is a way back; whether it is still open, `undo` says
+    """
+
+    id: int
+    at: datetime
+    client: str
+    op: str
+    ids: tuple[str, ...]
+    summary: str
+    undone: bool
+    undoes: int | None
+    reversible: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class BulkUndo:
+    """What taking back everything of one client does, or did.
+
+    done: it is done; entries, memories: how many are taken back and touched; by_op: entries by verb
+    spared: entries that cannot be taken back, and why, at most a few; spared_total: how many there are
+    confirm: the token that makes it so, valid while the same entries would be taken back; entry: the history entry of it
+    """
+
+    done: bool
+    client: str
+    entries: int
+    memories: int
+    by_op: dict[str, int]
+    spared: tuple[tuple[int, str], ...]
+    spared_total: int
+    confirm: str
+    entry: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Whole memories that a reader gets under one heading, in order; left_out: how many more belong there."""
+
+    name: str
+    memories: tuple[Memory, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What to know before work goes on, or before it ends: sections that say something, within a budget of tokens."""
+
+    sections: tuple[Section, ...]
+    budget: int
+    token_usage: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What a space holds, shortly: its largest clusters, and memories – pinned ones first, then the newest."""
+
+    clusters: tuple[Cluster, ...]
+    memories: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a person or an agent may want to put right.
+
+    contradictions: open proposals whose memories stand in the section "contradicting"; contradictions_total: all
+    that are open in the same scope; inhibited: edges in force, newest first, with no word of what they silence.
+    """
+
+    contradictions: tuple[Contradiction, ...]
+    contradictions_total: int
+    inhibited: tuple[Inhibition, ...]
+    sections: tuple[Section, ...]
+    budget: int
+    token_usage: int
+
+
+@dataclass(frozen=True, slots=True)
 class SpaceStats:
     """Health of a space (S2 `void_stats`)."""
 
@@ -787,4 +927,5 @@ class SpaceStats:
     figures: SpaceFigures
     settings: dict[str, float | int | str] = field(default_factory=dict)
     contradictions: int = 0
+    relations: int = 0
     pinned: int = 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from tetrarium import paths
 from tetrarium.config import Settings
-from tetrarium.errors import ModelUnavailable, SpaceBusy
+from tetrarium.errors import DamagedSpace, ModelUnavailable, SpaceBusy
 from tetrarium.events import Events, SpaceChanged
 from tetrarium.geometry.clusters import cluster_name
 from tetrarium.geometry.health import usable
@@ -38,9 +38,14 @@ from tetrarium.indexing.synonyms import FILE as SYNONYMS_FILE
 from tetrarium.indexing.synonyms import Synonyms
 from tetrarium.lifecycle.ingest import spoken
 from tetrarium.model import Changes, Float32, IndexRow
+from tetrarium.storage import checks, effects
 from tetrarium.storage import clusters as cluster_rows
 from tetrarium.storage import memories as rows
+from tetrarium.storage import relations as relation_rows
+from tetrarium.storage.checks import Damage
 from tetrarium.storage.database import Connection, Database, Stamp
+from tetrarium.storage.history import HistoryReader
+from tetrarium.storage.seals import INHIBITION, MEMORY
 
 log = logging.getLogger(__name__)
 
@@ -83,14 +88,17 @@ class Space:
         self.attempt: Attempt | None = None
         self._vectors_missing = False
         self.clusters = cluster_rows.ClusterReader(self.database)
+        self.history = HistoryReader(self.database)
+        self.damage = Damage()
+        self.check_due = False
+        self.last_entry: int | None = None  # of history, by the last write; None when it changed nothing
+        self.relations = relation_rows.RelationReader(self.database)
         self._names: dict[int, str] = {}
         self._told: dict[int, str] = {}  # names from keywords, kept until the cluster changes
         self._marked: dict[int, int] = {}  # cluster → version at which its members last changed
         self._marked_from = 0
         self._data_version = 0
-        self.indexes = Indexes(
-            settings, self.dimension, self.embedder.manifest.question_cosine if self.embedder else None
-        )
+        self.indexes = self._empty_indexes()
         self._load()
 
     @property
@@ -152,11 +160,19 @@ class Space:
 
     # --- writing ------------------------------------------------------------------------------
 
-    def write(self, plan: Callable[[], Plan], commit: Callable[[Connection, Plan], Result]) -> Result:
+    def write(
+        self,
+        plan: Callable[[], Plan],
+        commit: Callable[[Connection, Plan], Result],
+        *,
+        op: str = "change",
+        client: str = "",
+    ) -> Result:
         """Compute `plan` on the current state, then commit it in one transaction, and take the change over.
 
-        `plan` must change nothing: it runs again when another process commits in between. Under an attempt that
-        repeats an earlier one, a transaction that was made then gives what it gave, and changes nothing.
+        `plan` must change nothing: it runs again when another process commits in between. op, client: what history
+        calls it and who did it; what changes nothing leaves no entry. Under an attempt that repeats an earlier one, a
+        transaction that was made then gives what it gave, and changes nothing.
         """
         for _ in range(_ATTEMPTS):
             self.catch_up()
@@ -168,7 +184,9 @@ class Space:
                 with self.database.write() as connection:
                     if self.reader.last_change() != self.indexes.version:
                         raise _Overtaken
+                    effects.begin(connection, op, client, rows.microseconds(rows.now()))
                     result = commit(connection, planned)
+                    self.last_entry = effects.finish(connection)
                     if self.attempt:
                         self.attempt.record(connection, result)
             except _Overtaken:
@@ -256,6 +274,24 @@ class Space:
         for member in moved:
             rows.log_change(connection, member, "place", rows.now())
 
+    def bring_in(self, connection: Connection, num: int, keywords: Sequence[str]) -> None:
+        """Bring a memory from the trash back inside a transaction, also when several come back in it: to the place in
+        which it stood, where that is still its cluster's, else to a new one."""
+        rows.take_from_trash(connection, num, now=rows.now())
+        vector = self.reader.vector_in_trash(num, self.model)
+        before = self.history.last_place(num)
+        placement = self.geometry.returning(*before) if before else None
+        if placement is None:
+            placement = self.place(vector, keywords)
+        self.settle(connection, num, placement)
+        meaning = vector if vector is not None else np.zeros(self.dimension, np.float32)
+        self.geometry.add(num, placement, meaning, self.indexes.keyword_weights(keywords))
+
+    def drop_vector(self, connection: Connection, num: int) -> None:
+        """Take an embedding away inside a transaction: the memory is embedded anew in a quiet moment."""
+        rows.drop_vectors(connection, [num], now=rows.now())
+        self._vectors_missing = True
+
     def in_order(self, order: str, *, descending: bool) -> list[int]:
         """Numbers of all memories by a column of the table (created, accessed, importance, …, content)."""
         table = self.indexes.table
@@ -324,7 +360,91 @@ class Space:
             log.warning("Searching by keywords only: %s", error)
         self.model_note = f"Keyword search only: {error}"
 
+    def check(self) -> Iterator[None]:
+        """Compare the whole store with its seals, in slices; what is damaged is left out of everything from then on."""
+        with self.database.read() as connection:
+            damage = Damage()
+            yield from checks.examine(connection, damage)
+        self.check_due = False
+        if damage != self.damage:
+            self._take_damage(damage)
+            self.reload()
+
+    def reload(self) -> Changes:
+        """Read everything from the store anew, and tell the listeners what is other than before."""
+        table = self.indexes.table
+        before = set(table.by_id)
+        self.indexes.vectors.close()
+        self.indexes = self._empty_indexes()
+        self._told.clear()
+        self._read_all()
+        now = set(self.indexes.table.by_id)
+        done = Changes(
+            self.indexes.version, stored=tuple(now - before), edited=tuple(now & before), removed=tuple(before - now)
+        )
+        self.events.emit(SpaceChanged(done))
+        return done
+
+    @property
+    def note(self) -> str:
+        """What every answer has to say about the state of the space."""
+        return " ".join(filter(None, (self.model_note, self.damage_note)))
+
+    @property
+    def damage_note(self) -> str:
+        """What is left out of every answer because it is damaged; "" when nothing is."""
+        damage = self.damage
+        lost = len(damage.lost.get(MEMORY.code, ()))
+        count = len(damage.rows(MEMORY)) + lost
+        parts = [f"{count} {'memory is' if count == 1 else 'memories are'} damaged and left out"] if count else []
+        if damage.rows(INHIBITION) or damage.lost.get(INHIBITION.code):
+            parts.append("records of corrections are damaged")
+        if damage.structure or damage.indexes or damage.fulltext:
+            parts.append("the store is damaged")
+        return f"Attention: {' and '.join(parts)}; `tetrarium doctor` says more." if parts else ""
+
+    def _empty_indexes(self) -> Indexes:
+        usual = self.embedder.manifest.question_cosine if self.embedder else None
+        return Indexes(self.settings, self.dimension, usual)
+
+    def _take_damage(self, damage: Damage) -> None:
+        """Mend what is derived, leave out what is damaged, and stop writing where that could make it worse."""
+        if (damage.indexes or damage.fulltext) and not damage.structure and self.database.writable:
+            log.warning("An index of the store was damaged and is made anew.")
+            with self.database.write() as connection:
+                checks.rebuild_indexes(connection)
+            with self.database.read() as connection:
+                damage = checks.examined(connection)
+        self.damage = damage
+        if damage:
+            log.warning("The store is damaged; `tetrarium doctor` says more.")
+        if damage.structure:
+            self.database.stop_writing(f"{self.database.path.name} is damaged")
+        with self.database.read() as connection:
+            checks.leave_out(connection, damage)
+
     def _load(self) -> None:
+        """Read everything from the store; a small one is checked first, so that it never answers from damage."""
+        if self.database.size() <= self.settings.check_at_open:
+            self._check_now()
+        else:
+            self.check_due = True
+        try:
+            self._read_all()
+        except DamagedSpace:
+            if not self.check_due:
+                raise
+            self._check_now()
+            self._read_all()
+
+    def _check_now(self) -> None:
+        self.check_due = False
+        with self.database.read() as connection:
+            damage = checks.examined(connection)
+        if damage:
+            self._take_damage(damage)
+
+    def _read_all(self) -> None:
         self._data_version = self.database.data_version()
         with self.database.snapshot():
             version = self.reader.last_change()

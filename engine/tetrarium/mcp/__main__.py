@@ -20,6 +20,9 @@ from tetrarium.config import DEFAULTS
 from tetrarium.mcp import meeting
 from tetrarium.mcp.arguments import from_system
 
+LOG_LIMIT = 1_000_000
+"""Bytes of what earlier hosts wrote into the log of a space, from which on it begins anew."""
+
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -64,7 +67,10 @@ def _run_host(options: argparse.Namespace) -> int:
         _log_to(options.log_file, options.log_level)
         return hosting.run_attached(options.data_dir, options.connection)
     hosting.detach(options.status)
-    _log_to(options.log_file or options.data_dir / paths.LOG_FILE, options.log_level)
+    kept = options.data_dir / paths.LOG_FILE
+    if kept.stat().st_size > LOG_LIMIT:
+        os.truncate(kept, 0)
+    _log_to(options.log_file or kept, options.log_level)
     return hosting.run_detached(options.data_dir, options.status, options.linger)
 
 

@@ -93,7 +93,7 @@ class _Reception:
     def __init__(self, folder: Path, address: meeting.Address | None, linger: float) -> None:
         self._folder, self._address, self._linger = folder, address, linger
         self._leave, self._came = asyncio.Event(), asyncio.Event()
-        self._clients: set[asyncio.Task[None]] = set()
+        self._clients: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._host: Host
         self._session: type[Session]
 
@@ -140,7 +140,9 @@ class _Reception:
             loop.add_signal_handler(number, self._leave.set)
 
     async def _close(self) -> int:
-        for client in self._clients:
+        """What is not answered by now, the relays ask the next host; an error of a call that ends early is no answer."""
+        for client, writer in self._clients.items():
+            writer.transport.abort()
             client.cancel()
         if self._clients:
             await asyncio.wait(self._clients, timeout=DEFAULTS.closing_time)
@@ -163,8 +165,8 @@ class _Reception:
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         client = asyncio.get_running_loop().create_task(self._serve_client(reader, writer))
-        self._clients.add(client)
-        client.add_done_callback(self._clients.discard)
+        self._clients[client] = writer
+        client.add_done_callback(self._clients.pop)
         self._came.set()
 
     async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

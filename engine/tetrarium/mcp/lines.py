@@ -81,7 +81,7 @@ class Splitter:
         self._size += len(piece)
 
     def _take(self) -> bytes:
-        line, size, tail = b"".join(self._pieces), self._size, self._tail
+        line, size, tail = b"".join(self._pieces), self._size, self._tail[-self._limit :]
         self._pieces, self._size, self._tail = [], 0, b""
         return line if size <= self._limit else line[: self._limit + 1 - len(tail)] + tail
 

@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import json
 import os
+import signal
 import socket
 import stat
 import struct
@@ -158,7 +159,12 @@ def announce(folder: Path, address: Address) -> None:
 
 
 def withdraw(folder: Path, address: Address) -> None:
-    """Take address and socket away again; only the lock's holder may call this."""
+    """Take address and socket away again, where they are still this host's (its folder may have been replaced)."""
+    try:
+        if address_of(folder) != address:
+            return
+    except NoMeeting:
+        return
     for file in (folder / paths.ADDRESS_FILE, Path(address.socket)):
         with contextlib.suppress(OSError):
             file.unlink()
@@ -204,11 +210,27 @@ def connect(address: Address) -> socket.socket:
 def is_same_user(connection: socket.socket) -> bool:
     """Whether the program at the other end runs as this user. Where the system does not tell, the socket's folder
     and the token decide alone."""
+    peer = _peer(connection)
+    return peer is None or peer[1] == os.getuid()
+
+
+def ask_to_leave(connection: socket.socket) -> bool:
+    """Ask the host at the other end to finish, close the space, and end; False where the system cannot say who it is."""
+    peer = _peer(connection)
+    if peer is None:
+        return False
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(peer[0], signal.SIGTERM)
+    return True
+
+
+def _peer(connection: socket.socket) -> tuple[int, int] | None:
+    """Process and user at the other end, as the system knows them."""
     if not hasattr(socket, "SO_PEERCRED"):
-        return True
+        return None
     size = struct.calcsize("3i")
-    _, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
-    return bool(user == os.getuid())
+    process, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+    return process, user
 
 
 def _private_folder(room: int) -> Path:

@@ -8,21 +8,18 @@ number it had before, so that the host knows what such a call has written alread
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-import re
 import select
 import signal
 import socket
 import threading
 import time
-from collections import deque
-from dataclasses import dataclass
 from typing import Any
 
 from tetrarium.config import DEFAULTS
-from tetrarium.mcp.lines import RequestId, Splitter, Unreadable, read_json, request_id
+from tetrarium.mcp.ledger import Ledger
+from tetrarium.mcp.lines import Splitter, Unreadable, read_json
 from tetrarium.mcp.route import Route, Unreachable
 
 log = logging.getLogger(__name__)
@@ -39,45 +36,19 @@ _UNREAD = 1 << 20
 _HELD = 2 * DEFAULTS.request_limit
 """Bytes of unanswered requests at which the relay stops reading from its client."""
 
-_ANSWER = re.compile(rb'^\{"jsonrpc":\s*"2\.0",\s*"id":\s*(-?\d+|"(?:[^"\\]|\\.)*"),\s*"(?:result|error)":')
-"""A response as the host writes it."""
-
-_STATE = {
-    "initialize": "initialize",
-    "notifications/initialized": "initialized",
-    "logging/setLevel": "level",
-    "resources/subscribe": "subscription",
-    "resources/unsubscribe": "subscription",
-}
-"""What a session remembers, and so what a new host must be told again."""
-
-
-@dataclass(slots=True)
-class _Entry:
-    """A line that a new host must see: unanswered, or one that made the session what it is (`state`)."""
-
-    line: bytes
-    request: RequestId | None
-    state: str
-    answered: bool = False
-
 
 class Relay:
     """Carries lines between the client on two descriptors and whatever host its route leads to."""
 
     def __init__(self, wire_in: int, wire_out: int, route: Route) -> None:
         self._wire_in, self._wire_out, self._route = wire_in, wire_out, route
+        self._ledger = Ledger(route.relay)
         self._from_client, self._from_host = Splitter(), Splitter()
         self._to_client, self._to_host = bytearray(), bytearray()
         self._host: socket.socket | None = None
         self._woken, self._waking = os.pipe()
         self._found: list[socket.socket | Exception] = []
         self._reaching = False
-        self._number = 0
-        self._entries: dict[int, _Entry] = {}
-        self._open: dict[RequestId, deque[int]] = {}
-        self._states: dict[str, int] = {}
-        self._held = 0
         self._until: float | None = None  # when the client has left: how long its last answers are waited for
         self._over = False
 
@@ -100,7 +71,7 @@ class Relay:
     def _turn(self) -> None:
         """Wait until something can be read or written, and do that."""
         sources: list[Any] = [self._woken]
-        if self._until is None and self._held < _HELD and len(self._to_host) < _HELD:
+        if self._until is None and self._ledger.size < _HELD and len(self._to_host) < _HELD:
             sources.append(self._wire_in)
         if self._host and len(self._to_client) < _UNREAD:
             sources.append(self._host)
@@ -126,7 +97,7 @@ class Relay:
     def _is_over(self) -> bool:
         if self._until is None or self._over:
             return self._over
-        waits = self._to_client or self._host or any(not entry.answered for entry in self._entries.values())
+        waits = self._to_client or self._host or not self._ledger.is_settled
         return not waits or time.monotonic() >= self._until
 
     def _end(self) -> None:
@@ -152,64 +123,15 @@ class Relay:
             self._reach()
 
     def _take(self, line: bytes) -> None:
-        """One line of the client: answered here when it cannot be read, else numbered, kept and sent."""
+        """One line of the client: answered here when it cannot be read, else entered and sent."""
         try:
             message = read_json(line)
         except Unreadable as error:
             self._to_client += error.answer() + b"\n"
             return
-        self._number += 1
-        if isinstance(message, dict):
-            self._keep(message, line)
+        numbered = self._ledger.take(line, message, sent=self._host is not None)
         if self._host:
-            self._to_host += b"%d %b\n" % (self._number, line)
-        elif self._number not in self._entries:
-            self._keep_unanswerable(line)
-
-    def _keep(self, message: dict[str, Any], line: bytes) -> None:
-        """Remember what a new host would have to see again."""
-        request, method, params = request_id(message), message.get("method"), message.get("params")
-        if method == "notifications/cancelled" and isinstance(params, dict):
-            self._settle(params.get("requestId"))
-        state = _STATE.get(method, "") if isinstance(method, str) else ""
-        if state == "subscription" and isinstance(params, dict):
-            state += f" {params.get('uri')}"
-        if request is None and not state:
-            return
-        if "method" not in message and not {"result", "error"}.isdisjoint(message):
-            return  # the client's answer to a question of the host's
-        self._entries[self._number] = _Entry(line, request, state)
-        self._held += len(line)
-        if request is None:
-            self._close(self._number)
-        else:
-            self._open.setdefault(request, deque()).append(self._number)
-
-    def _keep_unanswerable(self, line: bytes) -> None:
-        """A line without an id, while there is no host: it is sent once, in its turn."""
-        self._entries[self._number] = _Entry(line, None, "once")
-        self._held += len(line)
-
-    def _settle(self, request: Any) -> None:
-        """The oldest request of this id is answered, or cancelled."""
-        if not isinstance(request, str | int) or request not in self._open:
-            return
-        numbers = self._open[request]
-        number = numbers.popleft()
-        if not numbers:
-            del self._open[request]
-        self._close(number)
-
-    def _close(self, number: int) -> None:
-        """Nothing is waited for any more; what made the session what it is stays, in place of what it replaces."""
-        entry = self._entries[number]
-        entry.answered = True
-        done: int | None = number
-        if entry.state:
-            done = self._states.get(entry.state)
-            self._states[entry.state] = number
-        if done is not None:
-            self._held -= len(self._entries.pop(done).line)
+            self._to_host += numbered
 
     def _write_out(self) -> None:
         try:
@@ -224,7 +146,7 @@ class Relay:
 
     def _reach(self) -> None:
         """Look for a host on a thread, which may take seconds; the client's side is served meanwhile."""
-        takes_over = any(entry.answered for entry in self._entries.values())
+        takes_over = self._ledger.has_session
 
         def look() -> None:
             try:
@@ -246,11 +168,8 @@ class Relay:
             raise found
         found.setblocking(False)
         self._host, self._from_host = found, Splitter(_HELD)
-        for number, entry in list(self._entries.items()):
-            line = self._renamed(number, entry.line) if entry.answered and entry.request is not None else entry.line
-            self._to_host += b"%d %b\n" % (number, line)
-            if entry.state == "once":
-                self._held -= len(self._entries.pop(number).line)
+        for line in self._ledger.for_a_new_host():
+            self._to_host += line
         self._say_goodbye()
 
     def _send(self) -> None:
@@ -278,28 +197,21 @@ class Relay:
             self._lose(None)
             return
         for line in self._from_host.feed(piece):
-            self._pass_on(line)
-
-    def _pass_on(self, line: bytes) -> None:
-        """One line of the host; answers to what the relay itself has repeated stay here."""
-        if match := _ANSWER.match(line):
-            request = json.loads(match[1])
-            if isinstance(request, str) and request.startswith(self._route.relay):
-                return
-            self._settle(request)
-        self._to_client += line + b"\n"
+            if self._ledger.pass_on(line):
+                self._to_client += line + b"\n"
 
     def _lose(self, error: OSError | None) -> None:
-        """The host is gone. Half a line of it is dropped: what it answered will be asked again."""
+        """The host is gone. Half a line of it is dropped: what it was answering will be asked again."""
         assert self._host
         self._host.close()
         self._host = None
         self._to_host.clear()
-        if self._until is not None:
-            self._entries.clear()
-        else:
+        if self._until is None:
             log.info("the host is gone (%s); looking for another", error or "it closed the connection")
             self._reach()
+        elif not self._ledger.is_settled:
+            log.info("the host went before it had answered everything")
+            self._ledger = Ledger(self._route.relay)  # the client has left as well: nobody waits any more
 
     def _say_goodbye(self) -> None:
         """When the client has left and all it said is sent: tell the host that nothing more will come."""
@@ -308,8 +220,3 @@ class Relay:
                 self._host.shutdown(socket.SHUT_WR)
             except OSError as error:
                 log.info("the host went first: %s", error)
-
-    def _renamed(self, number: int, line: bytes) -> bytes:
-        """A request that was answered before, under an id of the relay's own."""
-        message = json.loads(line) | {"id": f"{self._route.relay}-{number}"}
-        return json.dumps(message).encode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import select
 import socket
 import subprocess
@@ -13,7 +14,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tetrarium import paths
+from tetrarium import __version__, paths
 from tetrarium.config import DEFAULTS
 from tetrarium.mcp import meeting
 from tetrarium.mcp.meeting import NoMeeting
@@ -22,6 +23,8 @@ log = logging.getLogger(__name__)
 
 _PAUSE = 0.02
 """Seconds between two looks at a host that is starting or leaving."""
+
+_APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 
 _GREETING_SIZE = 1_024
 """Bytes that a host's first line may have."""
@@ -86,7 +89,9 @@ class Route:
         except OSError:
             return None
         try:
-            self._greet(connection, address.token, takes_over, until)
+            version = self._greet(connection, address.token, takes_over, until)
+            if _is_newer(__version__, version) and meeting.ask_to_leave(connection):
+                raise ConnectionError(f"it is Tetrarium {version}, and makes room for {__version__}")
         except OSError as error:
             connection.close()
             log.info("the host went away: %s", error)
@@ -96,8 +101,9 @@ class Route:
             raise
         return connection
 
-    def _greet(self, connection: socket.socket, token: str, takes_over: bool, until: float) -> None:
-        """Say hello and wait for the answer. Raises OSError when the host goes, NoMeeting when it stays silent."""
+    def _greet(self, connection: socket.socket, token: str, takes_over: bool, until: float) -> str:
+        """Say hello and wait for the answer: the host's version. Raises OSError when the host goes, NoMeeting when it
+        stays silent."""
         hello = meeting.Hello(meeting.WIRE, token, self.relay, self.project, takes_over)
         connection.sendall(json.dumps(asdict(hello)).encode() + b"\n")
         said = b""
@@ -111,12 +117,13 @@ class Route:
                 raise ConnectionError("it closed the connection")
             said += byte
         connection.settimeout(None)
+        return str(json.loads(said)["version"])
 
     def _start(self, folder: Path, until: float) -> None:
         """Start a host that outlives this relay. Raises NoMeeting when none comes to be."""
         told, telling = os.pipe()
         try:
-            with open(folder / paths.LOG_FILE, "ab") as errors:
+            with open(os.open(folder / paths.LOG_FILE, _APPENDING, 0o600), "ab") as errors:
                 command = _program("--host", "--status", str(telling), "--data-dir", str(folder), *self.host_options)
                 with subprocess.Popen(
                     command,
@@ -148,6 +155,15 @@ class Route:
             subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=2, pass_fds=(theirs.fileno(),))
         self._greet(ours, "", takes_over, time.monotonic() + DEFAULTS.host_patience)
         return ours
+
+
+def _is_newer(one: str, other: str) -> bool:
+    """Whether a version is a later release than another: 0.10.0 is later than 0.9.1."""
+
+    def release(version: str) -> list[int]:
+        return [int(part) for part in re.findall(r"\d+", version)[:3]]
+
+    return release(one) > release(other)
 
 
 def _program(*options: str) -> list[str]:

@@ -6,9 +6,11 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     door       what every verb stands on
     storing    store, record_decision, learn_pattern
     asking     search, recall, gather, explain, trace(s)
+    briefing   brief: what matters of a project before anybody asks
     editing    get, update, inhibit, release, feedback, forget, restore, contradictions …
     looking    page, snapshot, snapshot_since, stats
     arranging  clusters: walk, name, plan, apply, undo, examine, repair
+    undoing    history, undo, redo, undo_client
 """
 
 from tetrarium.lifecycle.trust import WINDOW

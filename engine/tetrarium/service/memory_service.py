@@ -15,14 +15,17 @@ from tetrarium.service.arranging import Arranging
 from tetrarium.service.asking import Asking
 from tetrarium.service.editing import Editing
 from tetrarium.service.looking import Looking
+from tetrarium.service.reading import Reading
+from tetrarium.service.relating import Relating
 from tetrarium.service.repeating import Repeating
 from tetrarium.service.storing import Storing
+from tetrarium.service.undoing import Undoing
 
 SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
-class MemoryService(Storing, Asking, Editing, Looking, Arranging, Repeating):
+class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Undoing, Reading, Repeating):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 

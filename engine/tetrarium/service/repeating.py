@@ -69,7 +69,7 @@ def _encoded(result: Any) -> Any:
     """The result as JSON values. Raises Bug for a kind that could not be read again."""
     if isinstance(result, StoreResult | Forgetting):
         return {"kind": type(result).__name__, **asdict(result)}
-    if isinstance(result, int) or (isinstance(result, tuple) and all(isinstance(text, str) for text in result)):
+    if all(isinstance(value, str | int) for value in (result if isinstance(result, tuple) else (result,))):
         return result
     raise Bug(f"A call that may be sent twice gave a {type(result).__name__}, which cannot be kept.")
 
