@@ -425,6 +425,31 @@ class Settings:
         source="T",
         about="Memories that an anonymous export may leave out before it is told more coarsely.",
     )
+    # --- relay and host -----------------------------------------------------------------------
+    host_linger: float = _number(
+        600.0, unit="s", source="T", about="How long the host of a space stays after its last client has left."
+    )
+    host_patience: float = _number(
+        30.0,
+        unit="s",
+        source="T",
+        about="How long a relay waits for a host that is starting or leaving before it starts one of its own.",
+    )
+    host_closing_time: float = _number(
+        10.0, unit="s", source="T", about="How long the store may take to close when the host leaves."
+    )
+    open_requests: int = _number(
+        256, unit="requests", source="T", about="Unanswered requests of one client from which on no more are read."
+    )
+    write_burst: int = _number(
+        2_000, unit="writes", source="T", about="Writes that one client may make as fast as it likes."
+    )
+    write_rate: float = _number(
+        20.0, unit="writes/s", source="T", about="Writes of one client a second in the long run; more are refused."
+    )
+    retry_memory: float = _number(
+        3_600.0, unit="s", source="T", about="How long it is known what a call has written, should it be sent again."
+    )
 
     # --- storage ------------------------------------------------------------------------------
     busy_timeout: int = _number(5_000, unit="ms", source="T", about="How long a write waits for another process.")

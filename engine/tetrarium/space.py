@@ -12,7 +12,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -62,6 +62,16 @@ _SEED = 20_261_130
 """Of the random pairs: the same store calibrates the same everywhere."""
 
 
+class Attempt(Protocol):
+    """A run of a call that may be a repetition: it knows the transactions that an earlier run made."""
+
+    def before(self) -> tuple[Any] | None: ...
+
+    def record(self, connection: Connection, result: Any) -> None: ...
+
+    def done(self) -> None: ...
+
+
 class Space:
     """The live state behind the service. One thread only."""
 
@@ -75,6 +85,7 @@ class Space:
         self.database = Database.open(folder, busy_timeout=settings.busy_timeout)
         self.reader = rows.MemoryReader(self.database)
         self.synonyms = Synonyms.read(paths.resources() / "lexicons" / SYNONYMS_FILE, folder / SYNONYMS_FILE)
+        self.attempt: Attempt | None = None
         self._vectors_missing = False
         self.clusters = cluster_rows.ClusterReader(self.database)
         self.history = HistoryReader(self.database)
@@ -162,6 +173,7 @@ class Space:
 
         `plan` must change nothing: it runs again when another process commits in between. op, client: what history
         calls it and who did it; what changes nothing leaves no entry. frees: on a full disk the reserve is given up for it.
+        Under an attempt that repeats an earlier one, a transaction that was made then gives what it gave, and changes nothing.
         """
         try:
             return self._write(plan, commit, op, client)
@@ -176,6 +188,9 @@ class Space:
     def _write(self, plan: Callable[[], Plan], commit: Callable[[Connection, Plan], Result], op: str, client: str) -> Result:  # fmt: skip
         for _ in range(_ATTEMPTS):
             self.catch_up()
+            if self.attempt and (before := self.attempt.before()):
+                made: Result = before[0]
+                return made
             planned = plan()
             try:
                 with self.database.write() as connection:
@@ -184,12 +199,16 @@ class Space:
                     effects.begin(connection, op, client, rows.microseconds(rows.now()))
                     result = commit(connection, planned)
                     self.last_entry = effects.finish(connection)
+                    if self.attempt:
+                        self.attempt.record(connection, result)
             except _Overtaken:
                 continue
             except BaseException:
                 # `take_out` may have gone ahead of a transaction that then failed.
                 self._load_geometry()
                 raise
+            if self.attempt:
+                self.attempt.done()
             self._take_over()
             return result
         raise SpaceBusy(

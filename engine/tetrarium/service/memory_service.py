@@ -19,6 +19,7 @@ from tetrarium.service.healing import Healing
 from tetrarium.service.looking import Looking
 from tetrarium.service.reading import Reading
 from tetrarium.service.relating import Relating
+from tetrarium.service.repeating import Repeating
 from tetrarium.service.storing import Storing
 from tetrarium.service.undoing import Undoing
 
@@ -26,7 +27,9 @@ SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
-class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Undoing, Reading, Exchange, Healing):
+class MemoryService(
+    Storing, Asking, Editing, Relating, Looking, Arranging, Undoing, Reading, Exchange, Healing, Repeating
+):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 
