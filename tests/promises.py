@@ -81,6 +81,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "A question on what the space does not know is answered with nothing, and the reason.": (
         JOURNEYS + "test_a_subject_that_the_space_does_not_know_is_answered_with_nothing_and_the_reason",
+        "unit/test_evidence.py::*",
     ),
     "Without the model it works by keywords and says so; what was stored then is embedded later.": (
         JOURNEYS + "test_a_memory_stored_without_the_model_is_found_by_meaning_once_it_is_back",

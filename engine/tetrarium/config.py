@@ -155,10 +155,16 @@ class Settings:
 
     # --- recall -------------------------------------------------------------------------------
     evidence_floor: float = _number(
-        2.0,
+        4.5,
         unit="standard deviations",
         source="measured",
         about="Evidence under which a recall answers nothing: its subject is not in this space. 0 answers always.",
+    )
+    known_weight: float = _number(
+        6.8,
+        unit="standard deviations",
+        source="measured",
+        about="Evidence that knowing every word of a question's subject is worth.",
     )
     default_budget: int = _number(4_000, unit="tokens", source="S2", about="Budget of a recall when none is given.")
     hook_start_budget: int = _number(

@@ -123,6 +123,16 @@ class Space:
             self._lose_model(error)
             return None
 
+    def pieces(self, text: str) -> list[tuple[str, float]]:
+        """A text in pieces of the model's vocabulary with their surprise in nats; [] without a model."""
+        if self.embedder is None:
+            return []
+        try:
+            return self.embedder.pieces(text)
+        except ModelUnavailable as error:
+            self._lose_model(error)
+            return []
+
     def embed_passages(self, texts: Sequence[str]) -> list[Float32 | None]:
         """The unit vector of each text, rounded as the store keeps it (float16); None for all without a model,
         and for a text for which the model gives no direction (zeros, NaN).
