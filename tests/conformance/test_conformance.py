@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from node_packages import INSPECTOR, PACKAGES, Node, NoNode, node_with
 
+from clients import LINGER
 from tetrarium.mcp.prompts import PROMPTS
 from tetrarium.mcp.resources import TEMPLATES
 from tetrarium.mcp.tools import TOOLS
@@ -204,4 +205,4 @@ def test_the_inspector_sees_tools_resources_and_prompts(tmp_path: Path) -> None:
 
 
 def _command(space: Path) -> list[str]:
-    return [sys.executable, "-m", "tetrarium.mcp", "--standalone", "--data-dir", str(space), "--log-level", "error"]
+    return [sys.executable, "-m", "tetrarium.mcp", *LINGER, "--data-dir", str(space), "--log-level", "error"]
