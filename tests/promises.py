@@ -292,4 +292,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_lane.py::*",
         "unit/test_lines.py::*",
     ),
+    "Whoever watches a resource hears of its change from any client, also after the host was killed.": (
+        "journeys/test_mcp_notices.py::*",
+    ),
 }
