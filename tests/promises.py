@@ -206,4 +206,11 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_embedding.py::*",
     ),
     "Exact search and HNSW find the same; a damaged index file is never used.": ("unit/test_vectors.py::*",),
+    "A person corrects in the window: edited with the text before kept, superseded, inhibited with a reason, released, put "
+    "into the trash and back; a change by somebody else meanwhile shows both texts; no text is lost or slows the window.": (
+        "gui/test_editing.py::*",
+    ),
+    "The window speaks English and Chinese from one catalogue, and shows no text of a memory as markup.": (
+        "unit/test_words.py::*",
+    ),
 }

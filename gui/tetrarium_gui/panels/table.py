@@ -17,9 +17,9 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedLayout, QT
 from tetrarium.model import CATEGORIES, CONFIDENCES, SpaceSnapshot
 from tetrarium_gui.panels.parts import EmptyState, category_icon
 from tetrarium_gui.style import Theme, category_color, cluster_ink, visible
+from tetrarium_gui.words import t
 
-WORDS = {"empty": "Every memory will be listed here once the first one is stored."}
-COLUMNS = ("Memory", "Category", "Cluster", "Confidence", "Importance", "Recalled", "Stored")
+COLUMNS = ("text", "category", "cluster", "confidence", "importance", "recalled", "stored")
 TEXT, CATEGORY, CLUSTER, CONFIDENCE, IMPORTANCE, RECALLED, STORED = range(len(COLUMNS))
 WIDTHS = {CATEGORY: 120, CLUSTER: 220, CONFIDENCE: 100, IMPORTANCE: 90, RECALLED: 80, STORED: 130}
 ROW_HEIGHT = 26
@@ -62,7 +62,7 @@ class MemoryTable(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
+            return t(f"list.{COLUMNS[section]}")
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -120,11 +120,11 @@ class MemoryTable(QAbstractTableModel):
         if column == TEXT:
             return visible(snapshot.excerpts[row]).replace("\n", " ")
         if column == CATEGORY:
-            return CATEGORIES[int(snapshot.category[row])].value
+            return t(f"category.{CATEGORIES[int(snapshot.category[row])].value}")
         if column == CLUSTER:
             return visible(snapshot.clusters[int(snapshot.cluster[row])].name)
         if column == CONFIDENCE:
-            return CONFIDENCES[int(snapshot.confidence[row])].value
+            return t(f"confidence.{CONFIDENCES[int(snapshot.confidence[row])].value}")
         if column == IMPORTANCE:
             return f"{snapshot.importance[row]:.2f}"
         if column == RECALLED:
@@ -148,10 +148,10 @@ class TablePanel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows = MemoryTable(theme, self)
-        self.empty = EmptyState(WORDS["empty"], theme)
+        self.empty = EmptyState(t("list.empty"), theme)
         self.table = QTableView(self)
         self.table.setModel(self.rows)
-        self.table.setAccessibleName("All memories")
+        self.table.setAccessibleName(t("list.name"))
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setShowGrid(False)
