@@ -129,6 +129,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "faults/test_damaged_places.py::*",
         CLI + "test_clusters_are_listed_named_rearranged_and_taken_back",
     ),
+    "What belongs together is stated with memory_link, taken back, and walked with knowledge_relations, where every edge says where it comes from.": (
+        "journeys/test_relations.py::*",
+    ),
     "Several programs may use one space at once; each sees what the others store.": (
         JOURNEYS + "test_two_programs_on_one_space_see_each_others_memories",
         JOURNEYS + "test_listeners_hear_of_stores_and_recalls",

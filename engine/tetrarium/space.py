@@ -40,6 +40,7 @@ from tetrarium.lifecycle.ingest import spoken
 from tetrarium.model import Changes, Float32, IndexRow
 from tetrarium.storage import clusters as cluster_rows
 from tetrarium.storage import memories as rows
+from tetrarium.storage import relations as relation_rows
 from tetrarium.storage.database import Connection, Database, Stamp
 
 log = logging.getLogger(__name__)
@@ -72,6 +73,7 @@ class Space:
         self.synonyms = Synonyms.read(paths.resources() / "lexicons" / SYNONYMS_FILE, folder / SYNONYMS_FILE)
         self._vectors_missing = False
         self.clusters = cluster_rows.ClusterReader(self.database)
+        self.relations = relation_rows.RelationReader(self.database)
         self._names: dict[int, str] = {}
         self._told: dict[int, str] = {}  # names from keywords, kept until the cluster changes
         self._marked: dict[int, int] = {}  # cluster → version at which its members last changed

@@ -239,7 +239,7 @@ def test_clusters_are_listed_named_rearranged_and_taken_back(
     assert "--apply does it" in run("clusters", "merge", str(one), str(other))
     applied = json.loads(run("clusters", "merge", str(one), str(other), "--apply", "--json"))
     assert applied["moves"] == 20
-    assert "1 clusters" in run("clusters", "list")
+    assert "1 cluster," in run("clusters", "list")
     assert "merge: 20 moves" in run("clusters", "log")
     assert "Undone" in run("clusters", "undo", applied["id"])
     assert "2 clusters" in run("clusters", "list")

@@ -22,10 +22,13 @@ if TYPE_CHECKING:
         Explanation,
         Forgetting,
         Gathered,
+        GraphNode,
         Hit,
         Inhibition,
+        KnowledgeGraph,
         Memory,
         RecallTrace,
+        Relation,
         ScoreParts,
         SearchResult,
         SpaceStats,
@@ -339,6 +342,58 @@ def judged(memory: Memory) -> Answer:
     )
 
 
+def graph(found: KnowledgeGraph) -> Answer:
+    """The graph around a start. First words of memories are quoted in one line each; what was corrected has none."""
+    structured = _given(
+        start=found.start,
+        nodes=[_node(node) for node in found.nodes],
+        edges=[
+            _given(
+                source=edge.source,
+                type=edge.kind,
+                target=edge.target,
+                origin=str(edge.origin),
+                shared=edge.weight if edge.origin == "shared_vertices" else None,
+                note=edge.note,
+            )
+            for edge in found.edges
+        ],
+        cut=found.cut or None,
+    )
+    lines = [f"{len(found.nodes) - 1} around {_line(found.start)}, {len(found.edges)} edges."]
+    lines += [
+        f"{_line(e.source)} {_line(e.kind)} {_line(e.target)} ({e.origin.replace('_', ' ')})" for e in found.edges
+    ]
+    lines += [f"{n.id}: “{_line(n.excerpt)}”" for n in found.nodes if n.excerpt]
+    if found.cut:
+        lines.append(f"{found.cut} more are left out; a larger limit or fewer types shows them.")
+    return Answer(structured, "\n".join(lines))
+
+
+def _node(node: GraphNode) -> dict[str, Any]:
+    return _given(
+        id=node.id,
+        kind="entity" if node.is_entity else None,
+        distance=node.distance,
+        category=node.category and str(node.category),
+        state=str(node.standing) if node.standing != "live" else None,
+        cluster=node.cluster,
+        excerpt=node.excerpt,
+    )
+
+
+def linked(result: Relation | tuple[str, str, int]) -> Answer:
+    """What a link did."""
+    if isinstance(result, tuple):
+        source, target, removed = result
+        return Answer(
+            {"source": source, "target": target, "removed": removed},
+            f"Took back {removed} relation{'s' * (removed != 1)} of {_line(source)} to {_line(target)}.",
+        )
+    structured = {"source": result.source, "target": result.target, "type": result.kind}
+    return Answer(structured, f"Noted: {result.source} {result.kind} {result.target}.")
+
+
 def counted(stats: SpaceStats) -> Answer:
     """The health of the space."""
     structured = asdict(stats)
@@ -347,6 +402,7 @@ def counted(stats: SpaceStats) -> Answer:
         f"{stats.memories} memories ({stats.live} live, {stats.inhibited} inhibited, {stats.in_trash} in the trash) in {stats.clusters} clusters.",
         categories and f"By category: {categories}.",
         f"{stats.contradictions} pairs may contradict each other." if stats.contradictions else "",
+        f"{stats.relations} stated relations." if stats.relations else "",
         f"{stats.recalls} recalls, on average {stats.void_fraction_mean:.0%} of the candidates void.",
         " ".join(filter(None, (f"Index: {stats.index}.", _line(stats.index_note, 200)))),
         " ".join(filter(None, (f"Model: {stats.model}.", _line(stats.model_note, 200)))),

@@ -15,13 +15,14 @@ from tetrarium.service.arranging import Arranging
 from tetrarium.service.asking import Asking
 from tetrarium.service.editing import Editing
 from tetrarium.service.looking import Looking
+from tetrarium.service.relating import Relating
 from tetrarium.service.storing import Storing
 
 SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
-class MemoryService(Storing, Asking, Editing, Looking, Arranging):
+class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 

@@ -147,10 +147,29 @@ def _corrections_and_counters(connection: apsw.Connection) -> None:
     )
 
 
+def _relations(connection: apsw.Connection) -> None:
+    """Typed relations between memories, as people and agents state them; a removed one stays as history."""
+    connection.execute(
+        """
+        CREATE TABLE relations (
+            edge INTEGER PRIMARY KEY AUTOINCREMENT,
+            source INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            target INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            kind TEXT NOT NULL, note TEXT NOT NULL, author TEXT NOT NULL,
+            created_at INTEGER NOT NULL, removed_at INTEGER,
+            CHECK (source <> target)
+        );
+        CREATE UNIQUE INDEX relations_in_force ON relations (source, target, kind) WHERE removed_at IS NULL;
+        CREATE INDEX relations_by_target ON relations (target) WHERE removed_at IS NULL;
+        """
+    )
+
+
 STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0001_first_schema", _first_schema),
     ("0002_arrangement", _arrangement),
     ("0003_corrections_and_counters", _corrections_and_counters),
+    ("0004_relations", _relations),
 )
 """In order; never edited once released, only added to."""
 
