@@ -39,9 +39,11 @@ from tetrarium.indexing.synonyms import Synonyms
 from tetrarium.lifecycle.ingest import spoken
 from tetrarium.model import Changes, Float32, IndexRow
 from tetrarium.storage import clusters as cluster_rows
+from tetrarium.storage import effects
 from tetrarium.storage import memories as rows
 from tetrarium.storage import relations as relation_rows
 from tetrarium.storage.database import Connection, Database, Stamp
+from tetrarium.storage.history import HistoryReader
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +75,8 @@ class Space:
         self.synonyms = Synonyms.read(paths.resources() / "lexicons" / SYNONYMS_FILE, folder / SYNONYMS_FILE)
         self._vectors_missing = False
         self.clusters = cluster_rows.ClusterReader(self.database)
+        self.history = HistoryReader(self.database)
+        self.last_entry: int | None = None  # of history, by the last write; None when it changed nothing
         self.relations = relation_rows.RelationReader(self.database)
         self._names: dict[int, str] = {}
         self._told: dict[int, str] = {}  # names from keywords, kept until the cluster changes
@@ -143,10 +147,18 @@ class Space:
 
     # --- writing ------------------------------------------------------------------------------
 
-    def write(self, plan: Callable[[], Plan], commit: Callable[[Connection, Plan], Result]) -> Result:
+    def write(
+        self,
+        plan: Callable[[], Plan],
+        commit: Callable[[Connection, Plan], Result],
+        *,
+        op: str = "change",
+        client: str = "",
+    ) -> Result:
         """Compute `plan` on the current state, then commit it in one transaction, and take the change over.
 
-        `plan` must change nothing: it runs again when another process commits in between.
+        `plan` must change nothing: it runs again when another process commits in between. op, client: what history
+        calls it and who did it; what changes nothing leaves no entry.
         """
         for _ in range(_ATTEMPTS):
             self.catch_up()
@@ -155,7 +167,9 @@ class Space:
                 with self.database.write() as connection:
                     if self.reader.last_change() != self.indexes.version:
                         raise _Overtaken
+                    effects.begin(connection, op, client, rows.microseconds(rows.now()))
                     result = commit(connection, planned)
+                    self.last_entry = effects.finish(connection)
             except _Overtaken:
                 continue
             except BaseException:
@@ -238,6 +252,24 @@ class Space:
             rows.set_meta(connection, "next_component", self.geometry.places.next_component)
         for member in moved:
             rows.log_change(connection, member, "place", rows.now())
+
+    def bring_in(self, connection: Connection, num: int, keywords: Sequence[str]) -> None:
+        """Bring a memory from the trash back inside a transaction, also when several come back in it: to the place in
+        which it stood, where that is still its cluster's, else to a new one."""
+        rows.take_from_trash(connection, num, now=rows.now())
+        vector = self.reader.vector_in_trash(num, self.model)
+        before = self.history.last_place(num)
+        placement = self.geometry.returning(*before) if before else None
+        if placement is None:
+            placement = self.place(vector, keywords)
+        self.settle(connection, num, placement)
+        meaning = vector if vector is not None else np.zeros(self.dimension, np.float32)
+        self.geometry.add(num, placement, meaning, self.indexes.keyword_weights(keywords))
+
+    def drop_vector(self, connection: Connection, num: int) -> None:
+        """Take an embedding away inside a transaction: the memory is embedded anew in a quiet moment."""
+        rows.drop_vectors(connection, [num], now=rows.now())
+        self._vectors_missing = True
 
     def in_order(self, order: str, *, descending: bool) -> list[int]:
         """Numbers of all memories by a column of the table (created, accessed, importance, …, content)."""

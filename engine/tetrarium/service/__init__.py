@@ -9,6 +9,7 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     editing    get, update, inhibit, release, feedback, forget, restore, contradictions …
     looking    page, snapshot, snapshot_since, stats
     arranging  clusters: walk, name, plan, apply, undo, examine, repair
+    undoing    history, undo, redo, undo_client
 """
 
 from tetrarium.lifecycle.trust import WINDOW

@@ -59,14 +59,14 @@ class Arranging(Door):
         self.catch_up()
         return self._clusters.plan(Cause(cause), cluster, onto)
 
-    def apply_plan(self, plan: ClusterPlan) -> PlanRecord:
+    def apply_plan(self, plan: ClusterPlan, *, client: str = "") -> PlanRecord:
         """Do what a plan says, in small transactions, each move logged. Steps that no longer fit are left out."""
-        return self._clusters.apply(plan)
+        return self._clusters.apply(plan, client)
 
-    def undo_plan(self, plan_id: str) -> PlanRecord:
+    def undo_plan(self, plan_id: str, *, client: str = "") -> PlanRecord:
         """Take an applied plan back, to the last place. Raises NotFound, and InvalidInput when a later plan builds on it."""
         self.catch_up()
-        return self._clusters.apply(self._clusters.undoing(plan_id.strip().upper()))
+        return self._clusters.apply(self._clusters.undoing(plan_id.strip().upper()), client)
 
     def plans(self, *, limit: int = 50) -> tuple[PlanRecord, ...]:
         """The plans that were applied, newest first."""

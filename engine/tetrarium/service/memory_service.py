@@ -17,12 +17,13 @@ from tetrarium.service.editing import Editing
 from tetrarium.service.looking import Looking
 from tetrarium.service.relating import Relating
 from tetrarium.service.storing import Storing
+from tetrarium.service.undoing import Undoing
 
 SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
-class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging):
+class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Undoing):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 

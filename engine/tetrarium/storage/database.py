@@ -15,7 +15,7 @@ from pathlib import Path
 import apsw
 
 from tetrarium import errors, paths
-from tetrarium.storage import migrations
+from tetrarium.storage import effects, migrations
 
 Connection = apsw.Connection
 """The name under which other rooms hand a transaction's connection through; only this room uses it."""
@@ -229,6 +229,7 @@ def _connect(file: Path, busy_timeout: int) -> apsw.Connection:
     connection.execute("PRAGMA secure_delete=ON")
     connection.execute("PRAGMA cache_size=-32000")
     connection.execute("PRAGMA temp_store=MEMORY")
+    connection.execute(effects.UNDER_WAY)
     return connection
 
 

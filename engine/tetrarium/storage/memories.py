@@ -32,6 +32,7 @@ from tetrarium.model import (
     Standing,
     Version,
 )
+from tetrarium.storage import effects
 from tetrarium.storage.database import Database
 from tetrarium.storage.identity import new_id
 
@@ -65,6 +66,20 @@ class Change:
     seq: int
     num: int
     op: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What a memory said at one revision. tokens: empty in versions that were kept before there was a history."""
+
+    content: str
+    keywords: tuple[str, ...]
+    labels: tuple[str, ...]
+    entities: tuple[str, ...]
+    tokens: tuple[str, ...]
+    category: Category
+    importance: float
+    expires_at: datetime | None
 
 
 FEEDBACK_WORTH = 3
@@ -157,14 +172,17 @@ def insert(connection: apsw.Connection, draft: Draft, *, now: datetime) -> tuple
     )
     num = connection.last_insert_rowid()
     connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))
+    effects.note(connection, num, "presence", "", effects.NONE, effects.LIVE)
     log_change(connection, num, "store", now)
     return num, memory_id
 
 
 def rewrite(connection: apsw.Connection, num: int, draft: Draft, *, cause: str, now: datetime) -> None:
-    """Give a memory a new text; the one before stays as a version. Counters, id and creation stay."""
+    """Give a memory a new text, in the trash too; the one before stays as a version. Counters, id and creation stay."""
+    revision, live = _first(connection, "SELECT revision, trashed_at IS NULL FROM memories WHERE num = ?", num)
     _keep_version(connection, num, cause, now)
-    _unindex(connection, num)
+    if live:
+        _unindex(connection, num)
     connection.execute(
         """
         UPDATE memories SET content = ?, content_hash = ?, keywords = ?, labels = ?, entities = ?, category = ?,
@@ -179,7 +197,9 @@ def rewrite(connection: apsw.Connection, num: int, draft: Draft, *, cause: str, 
             num,
         ),
     )
-    connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))
+    if live:
+        connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))
+    effects.note(connection, num, "text", "", revision, revision + 1)
     log_change(connection, num, "edit", now)
 
 
@@ -220,11 +240,15 @@ def inhibit(
         "INSERT INTO inhibitions (target, successor, reason, author, created_at) VALUES (?, ?, ?, ?, ?)",
         (target, successor, reason, author, microseconds(now)),
     )
+    effects.note(connection, target, "edge", connection.last_insert_rowid(), 0, 1)
     log_change(connection, target, "inhibit", now)
 
 
 def lift_inhibitions(connection: apsw.Connection, target: int, *, now: datetime) -> int:
     """Lift every edge on a memory; gives how many there were. The edges stay as history."""
+    edges = connection.execute("SELECT edge FROM inhibitions WHERE target = ? AND lifted_at IS NULL", (target,)).fetchall()  # fmt: skip
+    for (edge,) in edges:
+        effects.note(connection, target, "edge", edge, 1, 0)
     connection.execute(
         "UPDATE inhibitions SET lifted_at = ? WHERE target = ? AND lifted_at IS NULL", (microseconds(now), target)
     )
@@ -238,17 +262,27 @@ def set_standing(
     connection: apsw.Connection, num: int, *, pinned: bool, expires_at: datetime | None, now: datetime
 ) -> None:
     """Pin and expiry of a memory. No new version: the text stays as it is."""
-    connection.execute(
-        "UPDATE memories SET pinned = ?, expires_at = ? WHERE num = ?",
-        (pinned, microseconds(expires_at) if expires_at else None, num),
-    )
+    before = _first(connection, "SELECT pinned, expires_at FROM memories WHERE num = ?", num)
+    until = microseconds(expires_at) if expires_at else None
+    connection.execute("UPDATE memories SET pinned = ?, expires_at = ? WHERE num = ?", (pinned, until, num))
+    states = effects.standing_state(*before), effects.standing_state(pinned, until)
+    effects.note(connection, num, "standing", "", *states)
     log_change(connection, num, "standing", now)
+
+
+def set_standing_state(connection: apsw.Connection, num: int, state: str, *, now: datetime) -> None:
+    """Pin and expiry as history noted them (`effects.standing_state`)."""
+    pinned, until = json.loads(state)
+    set_standing(connection, num, pinned=bool(pinned), expires_at=_moment(until) if until else None, now=now)
 
 
 def set_feedback(
     connection: apsw.Connection, num: int, *, recall: str, client: str, helped: bool | None, now: datetime
 ) -> None:
     """One client's word on one memory in one recall: it replaces the word before; None takes it back."""
+    words: list[Any] = connection.execute("SELECT helped FROM feedback WHERE num = ? AND recall = ? AND client = ?", (num, recall, client)).fetchall()  # fmt: skip
+    after = None if helped is None else int(helped)
+    effects.note(connection, num, "feedback", f"{recall}\n{client}", words[0][0] if words else None, after)
     if helped is None:
         connection.execute("DELETE FROM feedback WHERE num = ? AND recall = ? AND client = ?", (num, recall, client))
     else:
@@ -294,12 +328,30 @@ def propose_contradiction(connection: apsw.Connection, newer: int, older: int, w
 
 def dismiss_contradiction(connection: apsw.Connection, one: int, other: int, *, now: datetime) -> int:
     """Both are true after all; gives how many proposals that settled."""
-    connection.execute(
-        "UPDATE contradictions SET dismissed_at = ? "
-        "WHERE dismissed_at IS NULL AND ((newer = ? AND older = ?) OR (newer = ? AND older = ?))",
-        (microseconds(now), one, other, other, one),
-    )
-    return connection.changes()
+    settled = 0
+    for newer, older in ((one, other), (other, one)):
+        connection.execute(
+            "UPDATE contradictions SET dismissed_at = ? WHERE dismissed_at IS NULL AND newer = ? AND older = ?",
+            (microseconds(now), newer, older),
+        )
+        if connection.changes():
+            settled += 1
+            effects.note(connection, newer, "contradiction", older, 0, 1)
+    return settled
+
+
+def propose_again(connection: apsw.Connection, newer: int, older: int) -> None:
+    """Take the dismissal of a proposal back."""
+    connection.execute("UPDATE contradictions SET dismissed_at = NULL WHERE newer = ? AND older = ?", (newer, older))
+    effects.note(connection, newer, "contradiction", older, 1, 0)
+
+
+def set_edge(connection: apsw.Connection, target: int, edge: int, *, in_force: bool, now: datetime) -> None:
+    """Lift one inhibition edge, or put it in force again."""
+    lifted = None if in_force else microseconds(now)
+    connection.execute("UPDATE inhibitions SET lifted_at = ? WHERE edge = ?", (lifted, edge))
+    effects.note(connection, target, "edge", edge, int(not in_force), int(in_force))
+    log_change(connection, target, "inhibit" if in_force else "release", now)
 
 
 def drop_contradictions(connection: apsw.Connection, num: int) -> None:
@@ -311,7 +363,9 @@ def move_to_trash(connection: apsw.Connection, num: int, *, now: datetime) -> No
     """Out of every index and view; `take_from_trash` brings it back."""
     _unindex(connection, num)
     connection.execute("UPDATE memories SET trashed_at = ? WHERE num = ?", (microseconds(now), num))
+    _note_place(connection, num)
     connection.execute("DELETE FROM places WHERE num = ?", (num,))
+    effects.note(connection, num, "presence", "", effects.LIVE, effects.TRASHED)
     log_change(connection, num, "trash", now)
 
 
@@ -319,6 +373,7 @@ def take_from_trash(connection: apsw.Connection, num: int, *, now: datetime) -> 
     """Back into the indexes. The caller gives it a place."""
     connection.execute("UPDATE memories SET trashed_at = NULL WHERE num = ?", (num,))
     connection.execute("INSERT INTO fulltext (rowid, tokens) SELECT num, tokens FROM memories WHERE num = ?", (num,))
+    effects.note(connection, num, "presence", "", effects.TRASHED, effects.LIVE)
     log_change(connection, num, "restore", now)
 
 
@@ -327,6 +382,8 @@ def purge(connection: apsw.Connection, num: int, *, now: datetime) -> None:
     live = connection.execute("SELECT 1 FROM memories WHERE num = ? AND trashed_at IS NULL", (num,)).fetchone()
     if live:
         _unindex(connection, num)
+    (memory_id,) = _first(connection, "SELECT id FROM memories WHERE num = ?", num)
+    effects.note(connection, num, "presence", memory_id, effects.LIVE if live else effects.TRASHED, effects.GONE)
     connection.execute("DELETE FROM memories WHERE num = ?", (num,))
     log_change(connection, num, "purge", now)
 
@@ -357,15 +414,26 @@ def set_meta(connection: apsw.Connection, key: str, value: Any) -> None:
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
 
+def _note_place(connection: apsw.Connection, num: int) -> None:
+    """Where a memory stood that goes: it may come back to there."""
+    for place in connection.execute("SELECT i, j, k, component FROM places WHERE num = ?", (num,)).fetchall():
+        effects.note(connection, num, "place", "", json.dumps(place), None)
+
+
+def _first(connection: apsw.Connection, query: str, num: int) -> tuple[Any, ...]:
+    row: tuple[Any, ...] = connection.execute(query, (num,)).fetchall()[0]
+    return row
+
+
 def _questions_of(connection: apsw.Connection, num: int) -> int:
     rows: list[Any] = connection.execute("SELECT count(*) FROM asked WHERE num = ?", (num,)).fetchall()
     return int(rows[0][0])
 
 
 def _keep_version(connection: apsw.Connection, num: int, cause: str, now: datetime) -> None:
+    columns = "num, revision, content, keywords, labels, category, importance, entities, tokens, expires_at"
     connection.execute(
-        "INSERT INTO versions SELECT num, revision, content, keywords, labels, category, importance, ?, ? "
-        "FROM memories WHERE num = ?",
+        f"INSERT INTO versions ({columns}, replaced_at, cause) SELECT {columns}, ?, ? FROM memories WHERE num = ?",
         (microseconds(now), cause, num),
     )
 
@@ -422,6 +490,28 @@ class MemoryReader:
         return tuple(
             Version(revision, content, _tuple(keywords), Category(category), _moment(at), cause, _tuple(labels), weight)
             for revision, content, keywords, category, at, cause, labels, weight in rows
+        )
+
+    def wording(self, num: int, revision: int) -> Wording | None:
+        """What a memory said at a revision, as it was; None when that is not kept."""
+        columns = "content, keywords, labels, entities, tokens, category, importance, expires_at"
+        row = self._one(
+            f"SELECT {columns} FROM versions WHERE num = ?1 AND revision = ?2 UNION ALL "
+            f"SELECT {columns} FROM memories WHERE num = ?1 AND revision = ?2",
+            (num, revision),
+        )
+        if row is None:
+            return None
+        content, keywords, labels, entities, tokens, category, importance, expires = row
+        return Wording(
+            content,
+            _tuple(keywords),
+            _tuple(labels),
+            _tuple(entities) if entities else (),
+            tuple(tokens.split(" ")) if tokens else (),
+            Category(category),
+            importance,
+            _moment(expires) if expires else None,
         )
 
     def same_content(self, content_hash: bytes, project: str) -> list[tuple[int, bool]]:

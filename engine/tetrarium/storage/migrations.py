@@ -165,11 +165,45 @@ def _relations(connection: apsw.Connection) -> None:
     )
 
 
+def _history(connection: apsw.Connection) -> None:
+    """Operations with their effects, so that each can be taken back; what versions lacked to come back exactly."""
+    connection.execute(
+        """
+        CREATE TABLE history (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            op TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL
+        );
+        CREATE INDEX history_by_client ON history (client, id);
+        CREATE TABLE effects (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            entry INTEGER NOT NULL REFERENCES history, num INTEGER NOT NULL,
+            aspect TEXT NOT NULL, key TEXT NOT NULL,
+            before, after -- states: numbers or a short JSON text, never content
+        );
+        CREATE INDEX effects_by_entry ON effects (entry, seq);
+        CREATE INDEX effects_by_memory ON effects (num, aspect, entry);
+        CREATE INDEX effects_by_plan ON effects (key) WHERE aspect = 'plan';
+        CREATE TABLE undoings (
+            entry INTEGER NOT NULL REFERENCES history, undoes INTEGER NOT NULL REFERENCES history,
+            PRIMARY KEY (entry, undoes)
+        ) WITHOUT ROWID;
+        CREATE TRIGGER effects_never_change BEFORE UPDATE ON effects BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+        CREATE TRIGGER effects_never_go BEFORE DELETE ON effects BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+        CREATE TRIGGER history_never_changes BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+        CREATE TRIGGER history_never_goes BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+        ALTER TABLE versions ADD COLUMN entities TEXT NOT NULL DEFAULT '';
+        ALTER TABLE versions ADD COLUMN tokens TEXT NOT NULL DEFAULT '';
+        ALTER TABLE versions ADD COLUMN expires_at INTEGER;
+        """
+    )
+
+
 STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0001_first_schema", _first_schema),
     ("0002_arrangement", _arrangement),
     ("0003_corrections_and_counters", _corrections_and_counters),
     ("0004_relations", _relations),
+    ("0005_history", _history),
 )
 """In order; never edited once released, only added to."""
 
