@@ -15,6 +15,7 @@ from tetrarium.service.arranging import Arranging
 from tetrarium.service.asking import Asking
 from tetrarium.service.editing import Editing
 from tetrarium.service.looking import Looking
+from tetrarium.service.rehearsing import Rehearsing
 from tetrarium.service.relating import Relating
 from tetrarium.service.storing import Storing
 from tetrarium.service.undoing import Undoing
@@ -23,7 +24,7 @@ SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
-class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Undoing):
+class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Rehearsing, Undoing):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 
