@@ -215,6 +215,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "The window speaks English and Chinese from one catalogue, and shows no text of a memory as markup.": (
         "unit/test_words.py::*",
+    "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
+        "gui/test_detail.py::*",
     ),
     "Everything that was done stands in history and can be taken back, whole or not at all, also after a restart; all that "
     "one client did, after a preview; only a deletion for good has no way back, and leaves no text there.": (
@@ -223,4 +225,13 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
     "The trash and every correction are listed, many memories are changed in one step, what is let through is never void, and "
     "a recall can be asked again under other premises.": ("journeys/test_curating.py::*",),
+    "Memories, topics, recalls and the health of the space are resources: quoted, with their source; inhibited words never unsaid.": (
+        "journeys/test_mcp_resources.py::*",
+    ),
+    "session_start, session_end and review are prompts with real memories in them; what a person types is completed.": (
+        "journeys/test_mcp_prompts.py::*",
+    ),
+    "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
+        "journeys/test_mcp_long_calls.py::*",
+    ),
 }

@@ -362,6 +362,36 @@ class Settings:
     closing_time: float = _number(
         1.5, unit="s", source="T", about="How long the store may take to close when the endpoint leaves."
     )
+    prompt_budget: int = _number(
+        2_000, unit="tokens", source="T", about="Memories that a prompt embeds when it names no budget."
+    )
+    resource_budget: int = _number(
+        8_000,
+        unit="tokens",
+        source="T",
+        about="Most that one resource holds: clients warn or refuse from 10,000. A longer memory comes in parts.",
+    )
+    listed_clusters: int = _number(30, unit="clusters", source="T", about="Largest clusters in the list of resources.")
+    listed_memories: int = _number(
+        50, unit="memories", source="T", about="Pinned and newest memories in the list of resources."
+    )
+    listed_recalls: int = _number(10, unit="recalls", source="T", about="Last recalls in the list of resources.")
+    stale_days: int = _number(
+        90,
+        unit="days",
+        source="T",
+        about="How long a memory was neither new nor recalled before a review asks after it.",
+    )
+    expiry_days: int = _number(14, unit="days", source="T", about="How far ahead a review looks for what expires.")
+    lately_hours: int = _number(
+        12, unit="h", source="T", about="How far back the end of a session looks for what it stored."
+    )
+    notice_interval: float = _number(
+        1.0, unit="s", source="T", about="Changes of resources are told to a client at most this often, together."
+    )
+    progress_interval: float = _number(
+        1.0, unit="s", source="T", about="How often a call that takes long tells its client that it goes on."
+    )
     parent_watch: float = _number(
         2.0, unit="s", source="T", about="How often the endpoint looks whether the program that started it still lives."
     )

@@ -545,6 +545,21 @@ class MemoryReader:
             for target, successor, reason, author, at, lifted in rows
         )
 
+    def latest_inhibitions(self) -> tuple[tuple[int, Inhibition], ...]:
+        """Edges in force on memories outside the trash, with the number of the memory, newest first."""
+        found = self._all(
+            """
+            SELECT e.target, t.id, s.id, e.reason, e.author, e.created_at
+            FROM inhibitions e JOIN memories t ON t.num = e.target LEFT JOIN memories s ON s.num = e.successor
+            WHERE e.lifted_at IS NULL AND t.trashed_at IS NULL ORDER BY e.edge DESC
+            """,
+            (),
+        )
+        return tuple(
+            (num, Inhibition(target, successor, reason, author, _moment(at), None))
+            for num, target, successor, reason, author, at in found
+        )
+
     def inhibitors(self, num: int) -> tuple[str, ...]:
         """Who set the edges in force on a memory: client names."""
         rows = self._all("SELECT author FROM inhibitions WHERE target = ? AND lifted_at IS NULL", (num,))
