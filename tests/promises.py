@@ -215,6 +215,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "The window speaks English and Chinese from one catalogue, and shows no text of a memory as markup.": (
         "unit/test_words.py::*",
+    ),
     "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
         "gui/test_detail.py::*",
     ),
@@ -234,4 +235,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
         "journeys/test_mcp_long_calls.py::*",
     ),
+    "Every panel answers to real clicks: a recall replayed and explained, voids let through, dials with their effect, edges "
+    "compared and lifted, many memories at once with a preview, an agent followed live, topics, time, health, export, pictures; "
+    "and every change is undone, after a restart too.": ("gui/test_panels.py::*",),
 }

@@ -58,6 +58,7 @@ class WindowState(QObject):
 
     snapshot_changed = Signal()
     selection_changed = Signal(str)
+    chosen_changed = Signal()
     highlight_changed = Signal()
     color_by_changed = Signal()
 
@@ -66,6 +67,7 @@ class WindowState(QObject):
         self.snapshot: SpaceSnapshot | None = None
         self._rows: dict[str, int] | None = None
         self.selected = ""
+        self.chosen: tuple[str, ...] = ()
         self.highlight: Highlight | None = None
         self.color_by = ColorBy.CLUSTER
 
@@ -90,6 +92,12 @@ class WindowState(QObject):
         if memory_id != self.selected:
             self.selected = memory_id
             self.selection_changed.emit(memory_id)
+
+    def choose(self, ids: tuple[str, ...]) -> None:
+        """Take several memories for what is done next; the selected one is the first among them."""
+        if ids != self.chosen:
+            self.chosen = ids
+            self.chosen_changed.emit()
 
     def set_highlight(self, highlight: Highlight | None) -> None:
         if highlight != self.highlight:

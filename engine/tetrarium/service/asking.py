@@ -111,9 +111,9 @@ class Asking(Door):
         """
         started = time.perf_counter()
         text = question_text(query)
+        self.catch_up()  # first: the space may keep other dials by now
         tokens = self.settings.default_budget if budget is None else _budget(budget, self.settings.max_budget)
         target = self.settings.void_target if void_target is None else _void_target(void_target)
-        self.catch_up()
         ranking, question, embedding_ms = self._ranked(text, self._scope(project, "live"), answering=True)
         decision = decide(
             question,

@@ -42,6 +42,7 @@ class InhibitionPanel(QWidget):
         self.empty, self.no_pairs = EmptyState(t("inhibition.empty"), theme), EmptyState(t("inhibition.none"), theme)
         self.sheet, self.preview = Sheet(), PlainLabel(size=SIZE_SMALL)
         self.preview.setWordWrap(True)
+        self.preview.setMargin(GRID)
         self.preview.hide()
         self.add = button("inhibition.add", self.add_asked.emit)
         self.lift = button("inhibition.lift", lambda: self._with_edge(self.lift_asked.emit), primary=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
@@ -46,7 +47,7 @@ class TablePanel(QWidget):
         self.filter, self.category, self.standing = QLineEdit(), QComboBox(), QComboBox()
         self.count = PlainLabel(size=SIZE_SMALL)
         self.sheet = Sheet()
-        self.bulk = {name: button(f"list.{name}", lambda name=name: self._ask_bulk(name)) for name in BULK}
+        self.bulk = {name: button(f"list.{name}", partial(self._ask_bulk, name)) for name in BULK}
         self.table = QTableView(self)
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
@@ -182,6 +183,7 @@ class TablePanel(QWidget):
     def _lay_out(self) -> None:
         top = QHBoxLayout()
         top.setContentsMargins(GRID, GRID // 2, GRID, GRID // 2)
+        top.setSpacing(GRID)
         for part in (self.filter, self.category, self.standing, self.count):
             top.addWidget(part)
         top.addStretch()

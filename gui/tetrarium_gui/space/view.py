@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
@@ -51,6 +51,7 @@ class SpaceView(QWidget):
 
     hovered = Signal(str)
     notice = Signal(str)
+    menu_asked = Signal(QPoint)
 
     def __init__(self, state: WindowState, theme: Theme, *, opengl: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -267,6 +268,9 @@ class SpaceView(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self._press is not None and not self._dragged and event.button() == Qt.MouseButton.LeftButton:
             self.state.select(self._at(event.position()))
+        elif self._press is not None and not self._dragged and event.button() == Qt.MouseButton.RightButton:
+            self.state.select(self._at(event.position()))
+            self.menu_asked.emit(event.globalPosition().toPoint())
         self._press = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
