@@ -216,6 +216,30 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "The window speaks English and Chinese from one catalogue, and shows no text of a memory as markup.": (
         "unit/test_words.py::*",
     ),
+    "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
+        "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
+        "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",
+        "journeys/test_exchange.py::test_a_packed_export_comes_back_whole",
+        "journeys/test_exchange.py::test_an_export_for_reading_quotes_every_text",
+        "properties/test_exchange_properties.py::test_any_space_comes_back_from_its_export_byte_for_byte",
+        "unit/test_exchange_format.py::*",
+    ),
+    "An export can be filtered, put under pseudonyms, and hides each person among k or says no.": (
+        "journeys/test_exchange.py::test_a_filtered_export_holds_what_passes_and_names_nothing_else",
+        "journeys/test_exchange.py::test_a_pseudonymous_export_holds_no_name_and_stays_consistent",
+        "journeys/test_exchange.py::test_each_person_is_hidden_among_k_or_the_export_says_no",
+    ),
+    "An import shows first what it would do, takes all or nothing, changes nothing that is there, and can be undone.": (
+        "journeys/test_exchange.py::test_undoing_an_import_takes_out_exactly_what_it_brought",
+        "journeys/test_exchange.py::test_an_import_changes_nothing_that_is_there",
+        "journeys/test_exchange.py::test_nobody_in_a_foreign_file_counts_as_a_person",
+        "journeys/test_exchange.py::test_the_command_line_exports_previews_imports_and_undoes",
+    ),
+    "A file to import that is cut, changed, damaged, hostile or a bomb is refused, by line where that helps.": (
+        "journeys/test_exchange.py::test_a_file_that_is_cut_changed_or_no_export_is_refused_whole",
+        "journeys/test_exchange.py::test_lines_that_cannot_be_are_refused_by_number_and_all_or_nothing_is_taken",
+        "journeys/test_exchange.py::test_bombs_are_refused_within_bounds",
+    ),
     "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
         "gui/test_detail.py::*",
     ),
@@ -238,4 +262,19 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "Every panel answers to real clicks: a recall replayed and explained, voids let through, dials with their effect, edges "
     "compared and lifted, many memories at once with a preview, an agent followed live, topics, time, health, export, pictures; "
     "and every change is undone, after a restart too.": ("gui/test_panels.py::*",),
+    "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
+        "conformance/test_conformance.py::*",
+    ),
+    "An IDE is connected without one foreign byte of its configuration changing, and taken off to the very bytes.": (
+        "journeys/test_connect.py::*",
+        "unit/test_connect_jsonc.py::*",
+        "properties/test_connect_properties.py::*",
+    ),
+    "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
+        "journeys/test_hooks.py::*",
+    ),
+    "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
+    "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
+        "journeys/test_backups.py::*",
+    ),
 }

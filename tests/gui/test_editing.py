@@ -214,8 +214,9 @@ def test_any_text_is_shown_at_once_and_edited_without_loss(
         ids = {name: agent.store(text, keywords=[name], force=True).id for name, text in ODD.items()}
         kept = {memory.id: memory.content for memory in agent.page()}
     window = open_window(folder)
+    inspector = window.inspector
     for name, memory_id in ids.items():
-        inspector = selected(qtbot, window, memory_id)
+        selected(qtbot, window, memory_id)
         assert len(inspector.content.toPlainText()) <= 20_000, name
         window.commands["edit"].trigger()
         assert inspector.form.edits().arguments() == {}, f"{name}: opening the form changes no character"
