@@ -277,4 +277,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
         "journeys/test_backups.py::*",
     ),
+    "An empty space offers a sample, an import and the connection of an IDE, each shown before it happens; spaces and languages "
+    "change in place; all of it goes by the keyboard, and it closes well at any moment.": (
+        "gui/test_beginnings.py::*",
+    ),
 }

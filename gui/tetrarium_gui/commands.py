@@ -32,6 +32,8 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("new_space", "file", ("Ctrl+N",)),
     Command("open_space", "file", ("Ctrl+O",)),
+    Command("import", "file", separated=True),
+    Command("connect", "file"),
     Command("screenshot", "file", ("Ctrl+P",), separated=True),
     Command("export", "file", ("Ctrl+Shift+S",)),
     Command("quit", "file", ("Ctrl+Q",), separated=True),

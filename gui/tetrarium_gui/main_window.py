@@ -17,9 +17,11 @@ from tetrarium_gui.docks import Docks
 from tetrarium_gui.panels.notices import NoticeBar
 from tetrarium_gui.panels.palette import CommandPalette
 from tetrarium_gui.panels.status import StatusLine
+from tetrarium_gui.panels.welcome import Welcome
 from tetrarium_gui.space.view import SpaceView
 from tetrarium_gui.state import ColorBy, Notice, WindowState
 from tetrarium_gui.wiring.answers import Answers
+from tetrarium_gui.wiring.beginnings import Beginnings
 from tetrarium_gui.wiring.corrections import Corrections
 from tetrarium_gui.wiring.desk import Desk, make_panels
 from tetrarium_gui.wiring.history import History
@@ -64,6 +66,8 @@ class MainWindow(QMainWindow):
         self.answers, self.corrections, self.history = Answers(self.desk), Corrections(self.desk), History(self.desk)
         self.lists, self.recalls, self.inhibitions = Lists(self.desk), Recalls(self.desk), Inhibitions(self.desk)
         self.topics, self.live, self.places = Topics(self.desk), Live(self.desk), Places(self.desk)
+        self.welcome = Welcome(self.theme, self._middle)
+        self.beginnings = Beginnings(self.desk, self.welcome)
         self.places.reopen_asked.connect(self.reopen_asked)
         self.palette_box = CommandPalette(
             [action for action in self.commands.all() if action.objectName() != "palette"], self.theme, self
@@ -180,11 +184,13 @@ class MainWindow(QMainWindow):
             part.set_theme(self.theme)
         self.palette_box.set_theme(self.theme)
         self.notices.theme = self.theme
+        self.welcome.set_theme(self.theme)
 
     # --- Qt -------------------------------------------------------------------------------------
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.notices.arrange()
+        self.welcome.arrange()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self.commands["only_space"].isChecked():

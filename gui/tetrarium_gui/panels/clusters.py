@@ -40,7 +40,7 @@ class ClustersPanel(QWidget):
         self.list = RowList("clusters.name", columns, (0, 64))
         self.empty, self.detail = EmptyState(t("clusters.empty"), theme), PlainLabel(size=SIZE_SMALL)
         self.detail.setWordWrap(True)
-        self.sheet = Sheet()
+        self.sheet = Sheet(self.list)
         self.rename = button("clusters.rename", self._ask_name)
         self.undo = button("clusters.undo_plan", self._undo)
         self.plans = {name: button(f"clusters.{name}", partial(self.plan_asked.emit, name)) for name in PLANS}

@@ -63,7 +63,7 @@ class InspectorPanel(QWidget):
         self.more = button("inspector.show_all", self._show_all)
         self.chips = Chips(theme)
         self.buttons = {name: self._action(name) for name in ACTIONS}
-        self.sheet = Sheet()
+        self.sheet = Sheet(self.content)
         self.facts, self.versions = FactsView(theme), VersionsView(theme)
         self.relations, self.form = RelationsView(theme, excerpt_of), MemoryForm(theme)
         self._lay_out()

@@ -46,9 +46,9 @@ class TablePanel(QWidget):
         self.empty = EmptyState(t("list.empty"), theme)
         self.filter, self.category, self.standing = QLineEdit(), QComboBox(), QComboBox()
         self.count = PlainLabel(size=SIZE_SMALL)
-        self.sheet = Sheet()
         self.bulk = {name: button(f"list.{name}", partial(self._ask_bulk, name)) for name in BULK}
         self.table = QTableView(self)
+        self.sheet = Sheet(self.table)
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
         self._typing.setInterval(TYPING_PAUSE)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from PySide6.QtCore import QObject
 
 from tetrarium.errors import NotFound, StaleEdit
-from tetrarium.model import HistoryEntry
+from tetrarium.model import HistoryEntry, Memory
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.style import visible
 from tetrarium_gui.wiring.desk import Desk
@@ -13,6 +16,10 @@ from tetrarium_gui.words import t
 
 SHOWN = 200
 """Entries of history that the window lists."""
+
+
+FOLLOWED = 4
+"""An undo of at most so many memories shows one of them."""
 
 
 class History(QObject):
@@ -49,13 +56,12 @@ class History(QObject):
 
     def _told(self, entry: HistoryEntry, words: str) -> None:
         self._desk.tell(t(words, what=visible(entry.summary)[:120]))
-        if len(entry.ids) == 1:
-            self._desk.bridge.ask(
-                "told",
-                lambda s: s.get(entry.ids[0]),
-                lambda memory: self._desk.state.select(memory.id),
-                otherwise=lambda _: True,  # an undone store is in the trash: there is nothing to show
-            )
+        if len(entry.ids) <= FOLLOWED:
+            self._desk.bridge.ask("told", lambda s: _first_there(s, entry.ids), self._follow)
+
+    def _follow(self, memory: Memory | None) -> None:
+        if memory is not None:
+            self._desk.state.select(memory.id)
 
     def _refused(self, error: Exception, nothing: str) -> bool:
         if isinstance(error, StaleEdit):
@@ -65,3 +71,14 @@ class History(QObject):
             self._desk.tell(t(nothing))
             return True
         return False
+
+
+def _first_there(service: Any, ids: Sequence[str]) -> Memory | None:
+    """The first of these memories that is not in the trash: an undone store is."""
+    for memory_id in ids:
+        try:
+            memory: Memory = service.get(memory_id)
+        except NotFound:
+            continue
+        return memory
+    return None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from tetrarium.events import Recalled, Searched
-from tetrarium.model import Changes, HealthReport, Memory, PlanRecord, RecallTrace
+from tetrarium.model import Changes, Health, Memory, RecallTrace
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.panels.activity import Happening
 from tetrarium_gui.state import Highlight, highlight_of_recall
@@ -30,23 +30,27 @@ class Live(QObject):
         panels.timeline.range_chosen.connect(self._light)
         panels.health.examine_asked.connect(self.examine)
         panels.health.repair_asked.connect(self.repair)
+        panels.health.backup_asked.connect(self.back_up)
         desk.bridge.changed.connect(self._take_changes)
         desk.bridge.happened.connect(self._take_event)
         desk.bridge.stats_ready.connect(panels.health.show_stats)
         desk.state.snapshot_changed.connect(self._take_snapshot)
 
     def examine(self) -> None:
-        self._desk.bridge.ask("examine", lambda s: s.examine(), self._take_report)
+        self._desk.bridge.ask("examine", lambda s: s.health(), self._desk.panels.health.show_health)
 
     def repair(self) -> None:
-        def told(record: PlanRecord) -> None:
-            self._desk.tell(t("live.repaired", count=record.moves))
-            self.examine()
+        """Put right what can be put right, after a copy of what is there."""
 
-        self._desk.bridge.edit(lambda s: s.repair(), told)
+        def told(health: Health) -> None:
+            self._desk.tell(t("live.repaired"), t("live.kept_as", name=health.kept) if health.kept else "")
+            self._desk.panels.health.show_health(health)
+            self._desk.bridge.refresh()
 
-    def _take_report(self, report: HealthReport) -> None:
-        self._desk.panels.health.show_report(report)
+        self._desk.bridge.edit(lambda s: s.heal(), told)
+
+    def back_up(self) -> None:
+        self._desk.bridge.edit(lambda s: s.backup(), lambda copy: self._desk.tell(t("live.copied"), copy.name))
 
     def _take_snapshot(self) -> None:
         if (snapshot := self._desk.state.snapshot) is not None:
