@@ -211,6 +211,13 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_embedding.py::*",
     ),
     "Exact search and HNSW find the same; a damaged index file is never used.": ("unit/test_vectors.py::*",),
+    "A person corrects in the window: edited with the text before kept, superseded, inhibited with a reason, released, put "
+    "into the trash and back; a change by somebody else meanwhile shows both texts; no text is lost or slows the window.": (
+        "gui/test_editing.py::*",
+    ),
+    "The window speaks English and Chinese from one catalogue, and shows no text of a memory as markup.": (
+        "unit/test_words.py::*",
+    ),
     "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
         "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
         "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",
@@ -243,6 +250,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_history.py::*",
     ),
     "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
+    "The trash and every correction are listed, many memories are changed in one step, what is let through is never void, and "
+    "a recall can be asked again under other premises.": ("journeys/test_curating.py::*",),
     "Memories, topics, recalls and the health of the space are resources: quoted, with their source; inhibited words never unsaid.": (
         "journeys/test_mcp_resources.py::*",
     ),
@@ -252,6 +261,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
         "journeys/test_mcp_long_calls.py::*",
     ),
+    "Every panel answers to real clicks: a recall replayed and explained, voids let through, dials with their effect, edges "
+    "compared and lifted, many memories at once with a preview, an agent followed live, topics, time, health, export, pictures; "
+    "and every change is undone, after a restart too.": ("gui/test_panels.py::*",),
     "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
         "conformance/test_conformance.py::*",
     ),
@@ -297,4 +309,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
     "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
+    "An empty space offers a sample, an import and the connection of an IDE, each shown before it happens; spaces and languages "
+    "change in place; all of it goes by the keyboard, and it closes well at any moment.": (
+        "gui/test_beginnings.py::*",
+    ),
 }
