@@ -402,6 +402,7 @@ def purge(connection: apsw.Connection, num: int, *, now: datetime) -> None:
     (memory_id,) = _first(connection, "SELECT id FROM memories WHERE num = ?", num)
     effects.note(connection, num, "presence", memory_id, effects.LIVE if live else effects.TRASHED, effects.GONE)
     connection.execute("DELETE FROM memories WHERE num = ?", (num,))
+    connection.execute("DELETE FROM retries")  # answers may quote it
     log_change(connection, num, "purge", now)
 
 
@@ -429,6 +430,11 @@ def log_change(connection: apsw.Connection, num: int, op: str, now: datetime) ->
 def set_meta(connection: apsw.Connection, key: str, value: Any) -> None:
     """A fact about the space, as JSON."""
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+
+def drop_meta(connection: apsw.Connection, key: str) -> None:
+    """The space has no such fact (any more)."""
+    connection.execute("DELETE FROM meta WHERE key = ?", (key,))
 
 
 def _note_place(connection: apsw.Connection, num: int) -> None:
@@ -579,6 +585,21 @@ class MemoryReader:
             for target, successor, reason, author, at, lifted in rows
         )
 
+    def latest_inhibitions(self) -> tuple[tuple[int, Inhibition], ...]:
+        """Edges in force on memories outside the trash, with the number of the memory, newest first."""
+        found = self._all(
+            """
+            SELECT e.target, t.id, s.id, e.reason, e.author, e.created_at
+            FROM inhibitions e JOIN memories t ON t.num = e.target LEFT JOIN memories s ON s.num = e.successor
+            WHERE e.lifted_at IS NULL AND t.trashed_at IS NULL ORDER BY e.edge DESC
+            """,
+            (),
+        )
+        return tuple(
+            (num, Inhibition(target, successor, reason, author, _moment(at), None))
+            for num, target, successor, reason, author, at in found
+        )
+
     def inhibitors(self, num: int) -> tuple[str, ...]:
         """Who set the edges in force on a memory: client names."""
         rows = self._all("SELECT author FROM inhibitions WHERE target = ? AND lifted_at IS NULL", (num,))
@@ -679,6 +700,30 @@ class MemoryReader:
     def document_frequencies(self) -> dict[str, int]:
         """Term → number of memories that hold it, from the full-text index itself."""
         return dict(self._all("SELECT term, doc FROM vocabulary", ()))
+
+    def corrections(self, limit: int) -> tuple[Inhibition, ...]:
+        """Edges between memories outside the trash, newest first, lifted ones too."""
+        rows = self._all(
+            """
+            SELECT t.id, s.id, e.reason, e.author, e.created_at, e.lifted_at
+            FROM inhibitions e JOIN memories t ON t.num = e.target LEFT JOIN memories s ON s.num = e.successor
+            WHERE t.trashed_at IS NULL ORDER BY e.edge DESC LIMIT ?
+            """,
+            (limit,),
+        )
+        return tuple(
+            Inhibition(target, successor, reason, author, _moment(at), _moment(lifted) if lifted else None)
+            for target, successor, reason, author, at, lifted in rows
+        )
+
+    def trashed(self, first: int, count: int) -> list[tuple[int, datetime]]:
+        """(num, since when) of what is in the trash, the last first."""
+        rows = self._all(
+            "SELECT num, trashed_at FROM memories WHERE trashed_at IS NOT NULL ORDER BY trashed_at DESC, num DESC "
+            "LIMIT ? OFFSET ?",
+            (count, first),
+        )
+        return [(num, _moment(at)) for num, at in rows]
 
     def trash_count(self) -> int:
         return int(self._one("SELECT count(*) FROM memories WHERE trashed_at IS NOT NULL", ())[0])

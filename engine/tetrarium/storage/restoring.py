@@ -22,7 +22,7 @@ from tetrarium.storage.backups import explained
 from tetrarium.storage.effects import UNDER_WAY
 from tetrarium.storage.memories import microseconds
 
-STAYING = ("history", "effects", "undoings", "audit")
+STAYING = ("history", "effects", "undoings", "audit", "retries")
 """Tables that tell what happened: a restored space keeps what they say now. Also any whose name begins with `audit_`."""
 
 SPACE = 0
