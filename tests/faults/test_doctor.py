@@ -90,7 +90,7 @@ def test_damage_is_never_answered_is_said_and_is_put_right_from_the_backup(folde
         for hit in found.hits:
             assert (hit.memory.content, hit.memory.keywords) == before[hit.id][:2]  # type: ignore[index]
             assert hit.id != old
-        assert ("doctor" in found.note) == (part in ("memories", "corrections"))
+        assert ("doctor" in found.note) == (part != "embeddings")
     with tetrarium.open_space(folder) as space:
         healed = space.heal()
         assert healed.kept or part == "embeddings"  # those are made again at the next question

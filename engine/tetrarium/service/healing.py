@@ -33,7 +33,7 @@ _RECORDS: tuple[tuple[str, tuple[Sealed, ...], str], ...] = (
     ("corrections", (seals.INHIBITION,), "records of corrections"),
     ("relations", (seals.RELATION,), "relations"),
     ("records", (seals.META, seals.NAME, seals.REQUEST), "settings, cluster names and answers to retries"),
-    ("history", (seals.EFFECT,), "entries of history"),
+    ("history", seals.APPEND_ONLY, "entries of history"),
 )
 
 

@@ -23,7 +23,7 @@ def take_from(connection: apsw.Connection, copy: apsw.Connection, damage: Damage
     """Replace damaged and lost rows by those of a copy that have the very same seal; gives how many."""
     mended = 0
     for kind in seals.ALL:
-        if kind is seals.EFFECT:  # append-only: what is damaged there is left out, never rewritten
+        if kind in seals.APPEND_ONLY:
             continue
         keys = damage.keys(kind)
         mended += sum(_take(connection, copy, kind, *key) for key in keys)

@@ -91,7 +91,10 @@ META = Sealed(7, "meta", ("key",), ("value",), named=True)
 NAME = Sealed(8, "cluster_names", ("cluster",), ("name", "author", "given_at"))
 REQUEST = Sealed(9, "requests", ("key",), ("num", "result"), binary="content_hash", named=True)
 EFFECT = Sealed(10, "effects", ("seq",), ("entry", "num", "aspect", "key", "before", "after"))
-ALL = (MEMORY, VERSION, VECTOR, PLACE, INHIBITION, RELATION, META, NAME, REQUEST, EFFECT)
+HISTORY = Sealed(11, "history", ("id",), ("op", "client", "at"))
+APPEND_ONLY = (EFFECT, HISTORY)
+"""What is damaged there is said and never rewritten."""
+ALL = (MEMORY, VERSION, VECTOR, PLACE, INHIBITION, RELATION, META, NAME, REQUEST, EFFECT, HISTORY)
 LOADED = (MEMORY, VECTOR, PLACE, INHIBITION, META, NAME)
 """What answers are made of."""
 
