@@ -209,6 +209,12 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_embedding.py::*",
     ),
     "Exact search and HNSW find the same; a damaged index file is never used.": ("unit/test_vectors.py::*",),
+    "A person corrects in the window: edited with the text before kept, superseded, inhibited with a reason, released, put "
+    "into the trash and back; a change by somebody else meanwhile shows both texts; no text is lost or slows the window.": (
+        "gui/test_editing.py::*",
+    ),
+    "The window speaks English and Chinese from one catalogue, and shows no text of a memory as markup.": (
+        "unit/test_words.py::*",
     "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
         "gui/test_detail.py::*",
     ),
@@ -217,6 +223,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_history.py::*",
     ),
     "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
+    "The trash and every correction are listed, many memories are changed in one step, what is let through is never void, and "
+    "a recall can be asked again under other premises.": ("journeys/test_curating.py::*",),
     "Memories, topics, recalls and the health of the space are resources: quoted, with their source; inhibited words never unsaid.": (
         "journeys/test_mcp_resources.py::*",
     ),

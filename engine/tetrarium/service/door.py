@@ -49,6 +49,9 @@ NEVER = ("", "never", "none")
 KEPT_CLIENTS = 32
 """Clients whose last recalls are kept."""
 
+LET_THROUGH = "let_through"
+"""Under this name the space keeps the ids of the memories that no recall may void."""
+
 _STATES = ("live", "inhibited", "all")
 
 
@@ -188,6 +191,14 @@ class Door:
                 "Nothing in this space answers it." if len(self._space.indexes.table) else "The space is empty."
             )
         return " ".join(filter(None, notes))
+
+    def _let_through(self) -> tuple[str, ...]:
+        return tuple(self._space.reader.meta(LET_THROUGH, []))
+
+    def _never_void(self) -> frozenset[int]:
+        """The numbers of the memories that pass 2 may not void, of those that are still there."""
+        by_id = self._space.indexes.table.by_id
+        return frozenset(by_id[name] for name in self._let_through() if name in by_id)
 
     def _keep(self, asked: Asked, client: str) -> None:
         if client not in self._asked and len(self._asked) >= KEPT_CLIENTS:

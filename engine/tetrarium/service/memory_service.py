@@ -16,6 +16,7 @@ from tetrarium.service.asking import Asking
 from tetrarium.service.editing import Editing
 from tetrarium.service.looking import Looking
 from tetrarium.service.reading import Reading
+from tetrarium.service.rehearsing import Rehearsing
 from tetrarium.service.relating import Relating
 from tetrarium.service.storing import Storing
 from tetrarium.service.undoing import Undoing
@@ -24,7 +25,7 @@ SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
-class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Undoing, Reading):
+class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Rehearsing, Undoing, Reading):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 

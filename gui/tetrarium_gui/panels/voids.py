@@ -21,23 +21,10 @@ from PySide6.QtWidgets import (
 )
 
 from tetrarium.model import Candidate, Reason, RecallState, RecallTrace
-from tetrarium_gui.panels.parts import EmptyState, PlainLabel
+from tetrarium_gui.panels.parts import EmptyState, PlainLabel, reason_words
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, mono_font, text_font, visible
+from tetrarium_gui.words import t
 
-WORDS = {
-    "empty": "Ask a recall (Ctrl+R): its kept memories, void zones and budget appear here.",
-    "kept": "Kept",
-    "over_budget": "Left out by the budget",
-    "zone": "Void: {theme}",
-    "columns": ("Zone · memory", "Score", "Tokens", "Why"),
-    "fit": "topic fit {profile:+.2f} σ, {gap:.2f} under the cut · {reason}",
-    "kept_why": "within the budget",
-    "over_why": "{tokens} tokens did not fit",
-    "summary": "{candidates} candidates · {kept} kept · {void:.0%} void (aim {target:.0%}) · {inhibited} inhibited skipped",
-    "budget": "{used} of {budget} tokens used",
-    "left_out": " · {left} left out",
-    "chart": "Candidates by score",
-}
 ID_ROLE = Qt.ItemDataRole.UserRole
 
 
@@ -51,14 +38,14 @@ class VoidsPanel(QWidget):
         super().__init__(parent)
         self.theme, self._excerpt_of = theme, excerpt_of
         self.trace: RecallTrace | None = None
-        self.empty = EmptyState(WORDS["empty"], theme)  # type: ignore[arg-type]  # the table of words mixes kinds
+        self.empty = EmptyState(t("voids.empty"), theme)
         self.question, self.summary = PlainLabel(bold=True), PlainLabel(size=SIZE_SMALL)
         self.question.setWordWrap(True)
         self.summary.setWordWrap(True)
         self.chart, self.budget = ScoreChart(theme), BudgetBar(theme)
         self.zones = QTreeWidget()
-        self.zones.setAccessibleName("Kept memories and void zones")
-        self.zones.setHeaderLabels(list(WORDS["columns"]))
+        self.zones.setAccessibleName(t("voids.zones_name"))
+        self.zones.setHeaderLabels([t(f"voids.column_{name}") for name in ("memory", "score", "tokens", "why")])
         self.zones.setUniformRowHeights(True)
         self.zones.setIndentation(14)
         header = self.zones.header()
@@ -81,7 +68,8 @@ class VoidsPanel(QWidget):
         self.trace = trace
         self.question.setText(visible(trace.query)[:300])
         self.summary.setText(
-            str(WORDS["summary"]).format(
+            t(
+                "voids.summary",
                 candidates=len(trace.candidates),
                 kept=len(trace.blocks),
                 void=trace.void_fraction,
@@ -117,24 +105,24 @@ class VoidsPanel(QWidget):
         by_id = {candidate.id: candidate for candidate in trace.candidates}
         self.zones.blockSignals(True)
         self.zones.clear()
-        kept = self._group(f"{WORDS['kept']} ({len(trace.blocks)})", "", "", self.theme.accent)
+        kept = self._group(t("voids.kept", count=len(trace.blocks)), "", "", self.theme.accent)
         for hit in trace.blocks:
             if hit.id in by_id:
-                self._row(kept, by_id[hit.id], str(WORDS["kept_why"]))
+                self._row(kept, by_id[hit.id], t("voids.kept_why"))
         for zone in trace.void_zones:
             theme_words = visible(" · ".join(zone.theme))[:60]
-            why = str(WORDS["fit"]).format(profile=zone.profile, gap=zone.gap, reason=visible(zone.reason))
-            title = f"{str(WORDS['zone']).format(theme=theme_words)} ({len(zone.members)})"
+            why = t("voids.fit", profile=zone.profile, gap=zone.gap, reason=visible(zone.reason))
+            title = t("voids.zone", theme=theme_words, count=len(zone.members))
             group = self._group(title, f"{zone.best_score:.2f}", why, self.theme.muted)
             for member in zone.members:
                 if member in by_id:
-                    self._row(group, by_id[member], by_id[member].reason.value)
+                    self._row(group, by_id[member], reason_words(by_id[member].reason))
         if trace.budget_voided:
-            over = self._group(f"{WORDS['over_budget']} ({len(trace.budget_voided)})", "", "", self.theme.amber)
+            over = self._group(t("voids.over_budget", count=len(trace.budget_voided)), "", "", self.theme.amber)
             for memory_id in trace.budget_voided:
                 if memory_id in by_id:
                     candidate = by_id[memory_id]
-                    self._row(over, candidate, str(WORDS["over_why"]).format(tokens=candidate.tokens))
+                    self._row(over, candidate, t("voids.over_why", tokens=candidate.tokens))
         kept.setExpanded(True)
         self.zones.blockSignals(False)
 
@@ -174,7 +162,7 @@ class ScoreChart(QWidget):
         self._candidates: tuple[Candidate, ...] = ()
         self.setMinimumHeight(48)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName(str(WORDS["chart"]))
+        self.setAccessibleName(t("voids.chart"))
 
     def show_trace(self, trace: RecallTrace) -> None:
         self._candidates = tuple(sorted(trace.candidates, key=lambda c: -c.score))
@@ -238,8 +226,8 @@ class BudgetBar(QWidget):
             x += piece
         painter.setPen(QColor(self.theme.muted))
         painter.setFont(text_font(SIZE_SMALL))
-        words = str(WORDS["budget"]).format(used=self._used, budget=self._budget)
+        words = t("voids.budget", used=self._used, budget=self._budget)
         if self._left_out:
-            words += str(WORDS["left_out"]).format(left=self._left_out)
+            words += t("voids.left_out", left=self._left_out)
         painter.drawText(QRectF(0, 10, width, 18), Qt.AlignmentFlag.AlignVCenter, words)
         painter.end()
