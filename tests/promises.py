@@ -215,6 +215,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "The window speaks English and Chinese from one catalogue, and shows no text of a memory as markup.": (
         "unit/test_words.py::*",
+    ),
     "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
         "gui/test_detail.py::*",
     ),
@@ -241,5 +242,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
         "journeys/test_hooks.py::*",
+    ),
+    "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
+        "gui/test_choosing.py::*",
     ),
 }

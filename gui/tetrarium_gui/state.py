@@ -5,6 +5,7 @@ One object holds it and says when it changed; panels and space read it and never
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,6 +20,19 @@ class ColorBy(StrEnum):
 
     CLUSTER = "cluster"
     CATEGORY = "category"
+    TYPE = "type"
+    CONFIDENCE = "confidence"
+    IMPORTANCE = "importance"
+    AGE = "age"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A relation to draw as a line. kind: `supersedes`, or the word of a stated relation."""
+
+    source: str
+    target: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +74,16 @@ class WindowState(QObject):
     selection_changed = Signal(str)
     highlight_changed = Signal()
     color_by_changed = Signal()
+    marked_changed = Signal()
+    links_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.snapshot: SpaceSnapshot | None = None
         self._rows: dict[str, int] | None = None
         self.selected = ""
+        self.marked: frozenset[str] = frozenset()
+        self.links: tuple[Link, ...] = ()
         self.highlight: Highlight | None = None
         self.color_by = ColorBy.CLUSTER
 
@@ -90,6 +108,19 @@ class WindowState(QObject):
         if memory_id != self.selected:
             self.selected = memory_id
             self.selection_changed.emit(memory_id)
+
+    def mark(self, memory_ids: Iterable[str]) -> None:
+        """Mark several memories, for what is done to many at once; none takes the marks off."""
+        marked = frozenset(memory_ids)
+        if marked != self.marked:
+            self.marked = marked
+            self.marked_changed.emit()
+
+    def set_links(self, links: tuple[Link, ...]) -> None:
+        """The relations of the selected memory, as lines."""
+        if links != self.links:
+            self.links = links
+            self.links_changed.emit()
 
     def set_highlight(self, highlight: Highlight | None) -> None:
         if highlight != self.highlight:

@@ -52,11 +52,13 @@ class Answers(QObject):
         self._desk.panels.search.set_recalling(False)
 
     def _clear(self) -> None:
-        """Escape steps back: first the words and what they lit, then the selection, then the camera."""
+        """Escape steps back: first the words and what they lit, then marks, then the selection, then the camera."""
         state, search = self._desk.state, self._desk.panels.search
         if search.box.text() or state.highlight is not None:
             search.clear()
             self._forget()
+        elif state.marked:
+            state.mark(())
         elif state.selected:
             state.select("")
         else:
