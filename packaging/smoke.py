@@ -87,7 +87,7 @@ class Trial:
         self.what, self.options = what, options
         self.window, self.endpoint = (programs / suffixed(name) for name in ("tetrarium", "tetrarium-mcp"))
         self.space, self.decoys = folder / "space", folder / "project"
-        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "TETRARIUM_LINGER": "1"}
         if os.name == "nt":
             self.environment |= {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "APPDATA", "LOCALAPPDATA")}
         if what == "bundle":
@@ -124,14 +124,15 @@ class Trial:
 
     def starts(self) -> None:
         """Seconds from the start to the handshake's answer, and to the first answer of the engine."""
-        shaken, answered = [], []
+        shaken, answered, computed = [], [], []
         for _ in range(self.options.starts):
-            started = time.monotonic()
+            started, before = time.monotonic(), computing_of_children()
             with self.client() as ask:
                 shaken.append(time.monotonic() - started)
                 ask("memory_search", query=QUESTION)
                 answered.append(time.monotonic() - started)
-        for name, figures in (("handshake", shaken), ("first answer", answered)):
+            computed.append(computing_of_children() - before)
+        for name, figures in (("handshake", shaken), ("first answer", answered), ("end, computing only", computed)):
             say(
                 f"start to {name}: median {statistics.median(figures):.2f} s, worst {max(figures):.2f} s, n = {len(figures)}"
             )
@@ -256,6 +257,12 @@ def until(condition: Callable[[], bool]) -> bool:
         if condition():
             return True
     return False
+
+
+def computing_of_children() -> float:
+    """Seconds that the children that have left computed for, in all."""
+    used = os.times()
+    return used.children_user + used.children_system
 
 
 def resident(process: int) -> str:

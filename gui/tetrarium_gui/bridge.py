@@ -18,7 +18,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from tetrarium.errors import EngineError, ModelUnavailable, SpaceUnavailable, UserError
 from tetrarium.events import Event, SpaceChanged
-from tetrarium.model import Changes
+from tetrarium.model import Changes, SpaceSnapshot
 from tetrarium_gui.state import Notice
 from tetrarium_gui.words import t
 from tetrarium_gui.worker import EVERYWHERE, Answer, EngineThread, Failure, Verb
@@ -51,6 +51,7 @@ class Bridge(QObject):
     opened = Signal()
     unavailable = Signal(object)  # Notice
     growing = Signal(object)  # SpaceSnapshot, while a sample space is being filled
+    grown = Signal(object)  # the same, from the engine's thread
     snapshot_ready = Signal(object)  # SpaceSnapshot
     stats_ready = Signal(object)  # SpaceStats
     searched = Signal(object)  # SearchResult
@@ -74,6 +75,7 @@ class Bridge(QObject):
         self._frame.timeout.connect(self._tell_changes)
         self._engine = EngineThread(path, sample=sample, parent=self)
         queued = Qt.ConnectionType.QueuedConnection
+        self.grown.connect(self.growing, queued)
         self._engine.answered.connect(self._take_answer, queued)
         self._engine.failed.connect(self._take_failure, queued)
         self._engine.happened.connect(self._take_event, queued)
@@ -109,6 +111,10 @@ class Bridge(QObject):
     def edit(self, verb: Verb, then: Then | None = None, *, otherwise: Otherwise | None = None) -> None:
         """Change something. Never overtaken by another change: each has a slot of its own, done in the order asked."""
         self._ask(f"edit {next(self._tickets)}", verb, _Waiting(then, otherwise))
+
+    def tell_growth(self, snapshot: SpaceSnapshot) -> None:
+        """Show a space that is being filled by one long job. From the engine's thread: crosses queued, as a signal."""
+        self.grown.emit(snapshot)
 
     def get(self, memory_id: str) -> None:
         self._ask("memory", lambda service: service.get(memory_id))

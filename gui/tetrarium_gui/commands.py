@@ -30,8 +30,16 @@ class Command:
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("quit", "file", ("Ctrl+Q",)),
-    Command("edit", "edit", ("Ctrl+E",)),
+    Command("new_space", "file", ("Ctrl+N",)),
+    Command("open_space", "file", ("Ctrl+O",)),
+    Command("import", "file", separated=True),
+    Command("connect", "file"),
+    Command("screenshot", "file", ("Ctrl+P",), separated=True),
+    Command("export", "file", ("Ctrl+Shift+S",)),
+    Command("quit", "file", ("Ctrl+Q",), separated=True),
+    Command("undo", "edit", ("Ctrl+Z",)),
+    Command("redo", "edit", ("Ctrl+Shift+Z",)),
+    Command("edit", "edit", ("Ctrl+E",), separated=True),
     Command("supersede", "edit", ("Ctrl+Shift+E",)),
     Command("inhibit", "edit", ("Ctrl+I",)),
     Command("release", "edit", ("Ctrl+Shift+I",)),
@@ -43,6 +51,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("palette", "find", ("Ctrl+K",)),
     Command("next_hit", "find", ("F3",), separated=True),
     Command("previous_hit", "find", ("Shift+F3",)),
+    Command("filter", "find", ("Ctrl+L",), separated=True),
     Command("clear", "find", ("Escape",)),
     Command("fit_all", "view", ("Home",), scope="space"),
     Command("fit_selection", "view", ("F",), scope="space"),

@@ -20,9 +20,16 @@ LAYOUT_VERSION = 2
 _AREAS = Qt.DockWidgetArea
 PLACES: dict[str, Qt.DockWidgetArea] = {
     "search": _AREAS.LeftDockWidgetArea,
+    "clusters": _AREAS.LeftDockWidgetArea,
     "inspector": _AREAS.RightDockWidgetArea,
+    "health": _AREAS.RightDockWidgetArea,
+    "settings": _AREAS.RightDockWidgetArea,
     "list": _AREAS.BottomDockWidgetArea,
     "voids": _AREAS.BottomDockWidgetArea,
+    "inhibition": _AREAS.BottomDockWidgetArea,
+    "activity": _AREAS.BottomDockWidgetArea,
+    "timeline": _AREAS.BottomDockWidgetArea,
+    "trash": _AREAS.BottomDockWidgetArea,
 }
 """Where every panel stands at first; those of one area are tabs, in this order, the first in front."""
 

@@ -14,18 +14,23 @@ from tetrarium_gui import style
 from tetrarium_gui.bridge import Bridge
 from tetrarium_gui.commands import Commands
 from tetrarium_gui.docks import Docks
-from tetrarium_gui.panels.inspector import InspectorPanel
 from tetrarium_gui.panels.notices import NoticeBar
 from tetrarium_gui.panels.palette import CommandPalette
-from tetrarium_gui.panels.search import SearchPanel
 from tetrarium_gui.panels.status import StatusLine
-from tetrarium_gui.panels.table import TablePanel
-from tetrarium_gui.panels.voids import VoidsPanel
+from tetrarium_gui.panels.welcome import Welcome
 from tetrarium_gui.space.view import SpaceView
 from tetrarium_gui.state import ColorBy, Notice, WindowState
 from tetrarium_gui.wiring.answers import Answers
+from tetrarium_gui.wiring.beginnings import Beginnings
 from tetrarium_gui.wiring.corrections import Corrections
-from tetrarium_gui.wiring.desk import Desk, Panels
+from tetrarium_gui.wiring.desk import Desk, make_panels
+from tetrarium_gui.wiring.history import History
+from tetrarium_gui.wiring.inhibitions import Inhibitions
+from tetrarium_gui.wiring.lists import Lists
+from tetrarium_gui.wiring.live import Live
+from tetrarium_gui.wiring.places import Places
+from tetrarium_gui.wiring.recalls import Recalls
+from tetrarium_gui.wiring.topics import Topics
 from tetrarium_gui.words import set_language, t
 
 FIRST_SIZE = (1440, 900)
@@ -36,6 +41,7 @@ class MainWindow(QMainWindow):
     """One window on one space."""
 
     closing = Signal()
+    reopen_asked = Signal(object)  # the folder of another space, or None: this one again, in another language
 
     def __init__(self, bridge: Bridge, settings: QSettings, *, opengl: bool = True) -> None:
         super().__init__()
@@ -46,19 +52,23 @@ class MainWindow(QMainWindow):
         self._choice = str(settings.value("appearance", "system"))
         self.theme = self._chosen_theme()
         self.space = SpaceView(self.state, self.theme, opengl=opengl)
-        self.search = SearchPanel(self.theme)
-        self.inspector = InspectorPanel(self.theme, self.state.excerpt)
-        self.table = TablePanel(self.theme)
-        self.voids = VoidsPanel(self.theme, self.state.excerpt)
+        self.panels = make_panels(self.theme, self.state.excerpt)
+        self.search, self.inspector = self.panels.search, self.panels.inspector
+        self.table, self.voids = self.panels.list, self.panels.voids
         self.status = StatusLine(self.theme)
         self.commands = Commands(self, self.space)
         self._lay_out()
         self.notices = NoticeBar(self.theme, self._middle)
         self.desk = Desk(
             self, bridge, self.state, settings, self.space, self.commands, self.docks,
-            Panels(self.search, self.inspector, self.table, self.voids), self.status, self.notices,
+            self.panels, self.status, self.notices,
         )  # fmt: skip
-        self.answers, self.corrections = Answers(self.desk), Corrections(self.desk)
+        self.answers, self.corrections, self.history = Answers(self.desk), Corrections(self.desk), History(self.desk)
+        self.lists, self.recalls, self.inhibitions = Lists(self.desk), Recalls(self.desk), Inhibitions(self.desk)
+        self.topics, self.live, self.places = Topics(self.desk), Live(self.desk), Places(self.desk)
+        self.welcome = Welcome(self.theme, self._middle)
+        self.beginnings = Beginnings(self.desk, self.welcome)
+        self.places.reopen_asked.connect(self.reopen_asked)
         self.palette_box = CommandPalette(
             [action for action in self.commands.all() if action.objectName() != "palette"], self.theme, self
         )
@@ -78,8 +88,7 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.space)
         self.setCentralWidget(self._middle)
-        panels = {"search": self.search, "inspector": self.inspector, "list": self.table, "voids": self.voids}
-        self.docks = Docks(self, panels)
+        self.docks = Docks(self, self.panels.by_name())
         self.commands.fill(self.menuBar())
         shown = self.menuBar().addMenu(t("menu.panels"))
         for action in self.docks.actions():
@@ -180,15 +189,17 @@ class MainWindow(QMainWindow):
         self.theme = self._chosen_theme()
         QApplication.setPalette(style.palette(self.theme))
         self.setStyleSheet(style.style_sheet(self.theme))
-        for part in (self.space, self.search, self.inspector, self.table, self.voids, self.status):
+        for part in (self.space, self.status, *self.panels.by_name().values()):
             part.set_theme(self.theme)
         self.palette_box.set_theme(self.theme)
         self.notices.theme = self.theme
+        self.welcome.set_theme(self.theme)
 
     # --- Qt -------------------------------------------------------------------------------------
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.notices.arrange()
+        self.welcome.arrange()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self.commands["only_space"].isChecked():

@@ -5,7 +5,6 @@ One object holds it and says when it changed; panels and space read it and never
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -72,9 +71,9 @@ class WindowState(QObject):
 
     snapshot_changed = Signal()
     selection_changed = Signal(str)
+    chosen_changed = Signal()
     highlight_changed = Signal()
     color_by_changed = Signal()
-    marked_changed = Signal()
     links_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -82,7 +81,7 @@ class WindowState(QObject):
         self.snapshot: SpaceSnapshot | None = None
         self._rows: dict[str, int] | None = None
         self.selected = ""
-        self.marked: frozenset[str] = frozenset()
+        self.chosen: tuple[str, ...] = ()
         self.links: tuple[Link, ...] = ()
         self.highlight: Highlight | None = None
         self.color_by = ColorBy.CLUSTER
@@ -109,12 +108,11 @@ class WindowState(QObject):
             self.selected = memory_id
             self.selection_changed.emit(memory_id)
 
-    def mark(self, memory_ids: Iterable[str]) -> None:
-        """Mark several memories, for what is done to many at once; none takes the marks off."""
-        marked = frozenset(memory_ids)
-        if marked != self.marked:
-            self.marked = marked
-            self.marked_changed.emit()
+    def choose(self, ids: tuple[str, ...]) -> None:
+        """Take several memories for what is done next; the selected one is the first among them."""
+        if ids != self.chosen:
+            self.chosen = ids
+            self.chosen_changed.emit()
 
     def set_links(self, links: tuple[Link, ...]) -> None:
         """The relations of the selected memory, as lines."""

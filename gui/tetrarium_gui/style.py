@@ -299,9 +299,9 @@ QPushButton#primary:disabled {{ background: {theme.raised}; color: {theme.muted}
 QFrame#sheet {{ background: {theme.raised}; border: 1px solid {theme.line}; border-radius: {RADIUS}px; }}
 QPlainTextEdit#field {{ background: {theme.canvas_top}; border: 1px solid {theme.line}; border-radius: {RADIUS}px; padding: 4px; }}
 QPlainTextEdit#field:focus {{ border-color: {theme.accent}; }}
-QComboBox, QDateTimeEdit, QSpinBox, QDoubleSpinBox {{ background: {theme.canvas_top}; border: 1px solid {theme.line}; border-radius: {RADIUS}px; padding: 4px 8px; }}
-QComboBox:focus, QDateTimeEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus {{ border-color: {theme.accent}; }}
-QComboBox::drop-down, QDateTimeEdit::drop-down {{ border: none; width: 20px; }}
+QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {theme.muted}; border-radius: 4px; background: {theme.canvas_top}; }}
+QCheckBox::indicator:checked {{ background: {theme.accent}; border: 1px solid {theme.accent}; }}
+QCheckBox:focus {{ color: {theme.accent}; }}
 QTabWidget::pane {{ border: none; }}
 QListWidget {{ background: {theme.surface}; border: none; outline: none; }}
 QListWidget::item, QTreeView::item {{ padding: 3px 4px; }}

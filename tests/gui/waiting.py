@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from tetrarium_gui.main_window import MainWindow
@@ -43,3 +44,8 @@ def selected(qtbot: QtBot, window: MainWindow, memory_id: str) -> InspectorPanel
     window.state.select(memory_id)
     until(qtbot, lambda: inspector.memory is not None and inspector.memory.id == memory_id)
     return inspector
+
+
+def pressed(qtbot: QtBot, button: QWidget) -> None:
+    """Click a button with the mouse."""
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -240,6 +242,17 @@ def test_hooks_and_habits_stand_beside_those_of_others_and_go_without_a_trace(ho
     assert not (home / ".claude.json").exists()
 
 
+def test_hooks_of_a_project_name_it_and_stay_out_of_what_is_shared(home: Path, places: Places) -> None:
+    project = home / "the shop"
+    project.mkdir()
+    inside = within(places, project)
+    wish = Wish(endpoint=ENDPOINT, program=PROGRAM, hooks=("session-start",))
+    applied = connect.apply(connect.plan("claude-code", inside, wish), inside)
+    assert [one.path.relative_to(project).as_posix() for one in applied] == [".mcp.json", ".claude/settings.local.json"]
+    hooks = json.loads((project / ".claude" / "settings.local.json").read_bytes())["hooks"]
+    assert hooks["SessionStart"][0]["hooks"][0]["command"].endswith("--ide claude-code --project 'the shop'")
+
+
 def test_cursor_gets_a_rule_with_its_heading_and_codex_shares_the_file_of_agents(home: Path, places: Places) -> None:
     for ide, file in (("cursor", ".cursor/rules/tetrarium.mdc"), ("codex", "AGENTS.md"), ("gemini", "GEMINI.md")):
         connect.apply(connect.plan(ide, places, Wish(endpoint=ENDPOINT, instructions=home / "p")), places)
@@ -299,6 +312,8 @@ def test_the_command_shows_the_change_does_it_tries_it_out_and_takes_it_back(
     assert " tools (MCP" in said
     entry = json.loads("{" + file.read_text("utf-8").split('"tetrarium": {')[1].split("}")[0] + "}")
     assert Path(entry["command"]).is_absolute()
+    # An IDE does not pass on the variable by which this shell names its space.
+    assert entry["args"][-2:] == ["--data-dir", str(person / "space")]
     assert main(["connect", "zed", "--undo"]) == 0
     assert "is as it was" in capsys.readouterr().out
     assert file.read_bytes() == golden("zed", "before")
@@ -315,6 +330,30 @@ def test_the_entry_can_be_printed_for_any_other_client(person: Path, capsys: pyt
     assert "[mcp_servers.tetrarium]" in said
     assert main(["connect", "emacs"]) == 1
     assert "connect print" in capsys.readouterr().err
+
+
+def test_a_space_with_blanks_and_chinese_is_connected_under_a_c_locale(person: Path) -> None:
+    (person / ".cursor").mkdir()
+    bare = {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": "cp1252"}
+    script = "import sys; from tetrarium.cli import main; sys.exit(main())"
+    command = [
+        sys.executable,
+        "-c",
+        script,
+        "connect",
+        "cursor",
+        "--yes",
+        "--hooks",
+        "--data-dir",
+        str(person / "空 间"),
+    ]
+    done = subprocess.run(command, env={**os.environ, **bare}, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    entry = json.loads((person / ".cursor" / "mcp.json").read_bytes())["mcpServers"]["tetrarium"]
+    assert entry["args"][-2:] == ["--data-dir", str(person / "空 间")]
+    hooks = json.loads((person / ".cursor" / "hooks.json").read_bytes())
+    assert hooks["version"] == 1
+    assert shlex.split(hooks["hooks"]["sessionEnd"][0]["command"])[-6:-4] == ["--data-dir", str(person / "空 间")]
 
 
 def test_an_endpoint_that_does_not_answer_is_told_with_what_it_said(tmp_path: Path) -> None:

@@ -125,3 +125,20 @@ def test_what_is_let_through_is_not_void_once_or_always(sample: MemoryService) -
         assert sample.let_through([off_topic], always=False) == ()
     candidate = {c.id: c for c in sample.recall(QUESTION).candidates}[off_topic]
     assert (candidate.state, candidate.reason) == (RecallState.VOID, Reason.OFF_TOPIC)
+
+
+def test_a_space_keeps_its_dials_for_whoever_opens_it(tmp_path: Path) -> None:
+    with open_space(tmp_path) as window, open_space(tmp_path) as agent, open_space(tmp_path, void_target=0.1) as asked:
+        window.tune({"void_target": 0.45, "default_budget": 900})
+        assert (window.settings.void_target, window.settings.default_budget) == (0.45, 900)
+        stored(agent, "The kiosk prints a paper ticket when the network is down.")
+        assert agent.recall("paper ticket").void_target == 0.45
+        assert asked.recall("paper ticket").void_target == 0.1, "what was asked for by name goes before"
+        with pytest.raises(InvalidInput):
+            window.tune({"max_candidates": 5})
+        with pytest.raises(InvalidInput):
+            window.tune({"void_target": -1})
+    with open_space(tmp_path) as later:
+        assert later.settings.default_budget == 900
+        later.tune({})
+        assert later.settings.void_target == 0.30

@@ -16,22 +16,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tetrarium import paths
-from tetrarium.connect.connecting import (
-    IDES,
-    Applied,
-    FileChange,
-    Found,
-    Plan,
-    Standing,
-    Undone,
-    Wish,
-    apply,
-    as_diff,
-    detect,
-    ide_named,
-    plan,
-    undo,
-)
+from tetrarium.connect.connecting import Applied, FileChange, Plan, Undone, Wish, apply, as_diff, plan, undo
+from tetrarium.connect.detection import IDES, Found, Standing, detect, ide_named
 from tetrarium.connect.ide import Command
 from tetrarium.connect.places import Places
 from tetrarium.connect.refusal import Broken, Refused
@@ -64,13 +50,15 @@ __all__ = [
 
 
 def endpoint(data_dir: Path | None = None, project: str = "") -> Command:
-    """The endpoint of this installation, for a space in `data_dir` and a project's name, where they are given."""
-    first, *rest = paths.program("tetrarium-mcp")
+    """The endpoint of this installation, for a space in `data_dir` and a project's name, where they are given.
+
+    Raises Refused for a path that no configuration can hold.
+    """
     where = ["--data-dir", str(data_dir.expanduser().absolute())] if data_dir else []
-    return Command(first, (*rest, *where, *(["--project", project] if project else [])))
+    return Command.of([*paths.program("tetrarium-mcp"), *where, *(["--project", project] if project else [])])
 
 
-def program() -> Command:
-    """The program of this installation that runs commands."""
-    first, *rest = paths.program("tetrarium")
-    return Command(first, tuple(rest))
+def program(data_dir: Path | None = None) -> Command:
+    """The program of this installation that runs commands, on the space in `data_dir`. Raises Refused as `endpoint`."""
+    where = ["--data-dir", str(data_dir.expanduser().absolute())] if data_dir else []
+    return Command.of([*paths.program("tetrarium"), *where])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tetrarium.connect.edits import Edit, JsonElement, JsonObject
 from tetrarium.connect.places import Places
+from tetrarium.connect.refusal import Refused
 
 SERVER = "tetrarium"
 """Our name in every configuration."""
@@ -22,9 +24,27 @@ class Command:
     program: str
     arguments: tuple[str, ...] = ()
 
+    @staticmethod
+    def of(words: Sequence[str]) -> Command:
+        """The command of words as the system gave them, read as UTF-8 whatever the locale says. Raises Refused."""
+        try:
+            first, *rest = (os.fsencode(word).decode("utf-8") for word in words)
+        except UnicodeDecodeError:
+            raise Refused(
+                "A path is not UTF-8, and configurations are.", advice="Give the folder another name."
+            ) from None
+        except UnicodeEncodeError:  # a name that was read as UTF-8 already
+            first, *rest = words
+        return Command(first, tuple(rest))
+
     @property
     def line(self) -> list[str]:
         return [self.program, *self.arguments]
+
+    @property
+    def call(self) -> list[str] | list[bytes]:
+        """As the system starts it, whatever the locale says."""
+        return self.line if os.name == "nt" else [word.encode("utf-8") for word in self.line]
 
     def shell(self, platform: str) -> str:
         """As one line for a shell; on Windows with forward slashes, which Git's Bash and cmd both take in quotes."""
@@ -44,13 +64,14 @@ class Hooks:
     base: tuple[tuple[str, object], ...] = ()
     note: str = ""
 
-    def edits(self, ide: str, command: Command, platform: str, wanted: tuple[str, ...]) -> tuple[Edit, ...]:
+    def edits(self, ide: str, command: Command, places: Places, wanted: tuple[str, ...]) -> tuple[Edit, ...]:
         """The edits that install the wanted events of ours, where the IDE has them."""
+        project = ("--project", places.project.name) if places.project else ()
         edits: list[Edit] = [JsonObject((), dict(self.base))] if self.base else []
         for ours in wanted:
             if theirs := self.events.get(ours):
                 told = ("hook", ours, "--ide", ide)
-                line = Command(command.program, (*command.arguments, *told)).shell(platform)
+                line = Command(command.program, (*command.arguments, *told, *project)).shell(places.platform)
                 edits.append(JsonElement(("hooks", theirs), self.entry(theirs, line), f" {' '.join(told)}"))
         return tuple(edits)
 

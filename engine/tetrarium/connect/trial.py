@@ -40,7 +40,7 @@ def try_out(command: Command, *, environment: Mapping[str, str] | None = None, p
     started = time.monotonic()
     try:
         process = subprocess.Popen(
-            command.line,
+            command.call,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -36,7 +36,7 @@ from tetrarium.service.door import EVERYWHERE, NEVER, Asked, Door, page_bounds, 
 from tetrarium.storage import memories as rows
 from tetrarium.storage.identity import moment_of, new_id
 
-PURPOSES: dict[str, tuple[Category, ...]] = {
+_GROUPS: dict[str, tuple[Category, ...]] = {
     "identity": (Category.PREFERENCE, Category.CONTEXT),
     "decisions": (Category.DECISION,),
     "how-to": (Category.SKILL, Category.PATTERN),
@@ -44,7 +44,7 @@ PURPOSES: dict[str, tuple[Category, ...]] = {
     "facts": (Category.FACT,),
     "recent": (Category.SESSION, Category.EPISODE),
 }
-"""What the memories of a gathered recall or a briefing are for, by category, in the order in which they are told."""
+"""What the memories of a gathered recall are for, by category, in the order in which they are told."""
 
 _NEIGHBOURED = 5
 """Best blocks of a recall whose neighbours in their session are gathered."""
@@ -91,7 +91,7 @@ class Asking(Door):
             for position, memory in enumerate(self._space.reader.memories(page), start=first)
         )
         elapsed = (time.perf_counter() - started) * 1e3
-        result = SearchResult(text, hits, len(ranking.nums), first, elapsed, embedding_ms, self._space.model_note)
+        result = SearchResult(text, hits, len(ranking.nums), first, elapsed, embedding_ms, self._space.note)
         self.events.emit(Searched(result, client))
         return result
 
@@ -111,9 +111,9 @@ class Asking(Door):
         """
         started = time.perf_counter()
         text = question_text(query)
+        self.catch_up()  # first: the space may keep other dials by now
         tokens = self.settings.default_budget if budget is None else _budget(budget, self.settings.max_budget)
         target = self.settings.void_target if void_target is None else _void_target(void_target)
-        self.catch_up()
         ranking, question, embedding_ms = self._ranked(text, self._scope(project, "live"), answering=True)
         decision = decide(
             question,
@@ -176,7 +176,7 @@ class Asking(Door):
         trace = self.recall(query, budget=share, project=project, client=client, session=session)
         groups = (
             Group(name, tuple(hit for hit in trace.blocks if hit.memory.category in kinds))
-            for name, kinds in PURPOSES.items()
+            for name, kinds in _GROUPS.items()
         )
         neighbours, used = self._neighbours(trace, tokens - trace.token_usage)
         return Gathered(trace, tuple(g for g in groups if g.hits), neighbours, tokens, trace.token_usage + used)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from tetrarium.config import DEFAULTS, Settings, with_overrides
 from tetrarium.errors import InvalidInput
 from tetrarium.lifecycle import ingest
 from tetrarium.model import Draft, Inhibition, Memory, Trashed
-from tetrarium.service.door import LET_THROUGH, Door, check_trust, page_bounds
+from tetrarium.service.door import LET_THROUGH, TUNABLE, TUNED, Door, check_trust, page_bounds
 from tetrarium.storage import memories as rows
 from tetrarium.storage.database import Connection
+
+MOST_SHARE = 2.0
+"""Greatest weight or share that a space keeps."""
 
 
 class Curating(Door):
@@ -109,6 +113,22 @@ class Curating(Door):
     def let_through_always(self) -> tuple[str, ...]:
         """The ids of the memories that no recall voids as off topic."""
         return self._let_through()
+
+    def tune(self, values: Mapping[str, float | int]) -> Settings:
+        """Keep these settings of recall for this space, whoever opens it; those not named are the defaults again. Programs
+        that have it open take them over before their next answer. Raises InvalidInput for a setting that is not tunable."""
+        if strange := sorted(set(values) - set(TUNABLE)):
+            raise InvalidInput(f"A space does not keep '{strange[0]}'.", advice=f"It keeps {', '.join(TUNABLE)}.")
+        for name, value in values.items():
+            if not 0 <= value <= (self.settings.max_budget if name == "default_budget" else MOST_SHARE):
+                raise InvalidInput(
+                    f"'{name}' cannot be {value!r}.", advice=f"Give 0 to {MOST_SHARE:g}; tokens for the budget."
+                )
+        kept = {name: value for name, value in values.items() if value != getattr(DEFAULTS, name)}
+        with_overrides(DEFAULTS, dict(kept))
+        self._space.write(lambda: None, lambda connection, _: rows.set_meta(connection, TUNED, kept))
+        self._tune()
+        return self.settings
 
     def _trusted(self, memory_ids: Sequence[str], client: str) -> list[int]:
         nums = list(dict.fromkeys(self._number(memory_id) for memory_id in memory_ids))

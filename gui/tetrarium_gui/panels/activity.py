@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -53,8 +53,8 @@ class ActivityPanel(QWidget):
         self.changes = RowList("activity.changes_name", columns, (0, 150, 150, 110))
         self.empty, self.unchanged = EmptyState(t("activity.empty"), theme), EmptyState(t("activity.unchanged"), theme)
         self.clients = PlainLabel(size=SIZE_SMALL)
-        self.undo = button("activity.undo", lambda: self._with_entry(self.undo_asked))
-        self.redo = button("activity.redo", lambda: self._with_entry(self.redo_asked))
+        self.undo = button("activity.undo", lambda: self._with_entry(self.undo_asked.emit))
+        self.redo = button("activity.redo", lambda: self._with_entry(self.redo_asked.emit))
         self._lay_out()
         for rows in (self.feed, self.changes):
             rows.memory_selected.connect(self.memory_selected)
@@ -122,9 +122,9 @@ class ActivityPanel(QWidget):
             return t("activity.undone")
         return t("activity.reversible" if entry.reversible else "activity.final")
 
-    def _with_entry(self, signal: Signal) -> None:
+    def _with_entry(self, act: Callable[[int], object]) -> None:
         if (entry := self._entries.get(self.changes.current_key())) is not None:
-            signal.emit(entry.id)
+            act(entry.id)
 
     def _allow(self) -> None:
         entry = self._entries.get(self.changes.current_key())
@@ -134,10 +134,11 @@ class ActivityPanel(QWidget):
     def _lay_out(self) -> None:
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
-        for name, top, parts in (
+        pages: tuple[tuple[str, tuple[QWidget, ...], tuple[QWidget, ...]], ...] = (
             ("activity.tab_feed", (self.clients,), (self.empty, self.feed)),
             ("activity.tab_changes", (self.redo, self.undo), (self.unchanged, self.changes)),
-        ):
+        )
+        for name, top, parts in pages:
             page, row = QWidget(), QHBoxLayout()
             column = QVBoxLayout(page)
             column.setContentsMargins(0, 0, 0, 0)

@@ -23,9 +23,9 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no type
 
     picked = Signal(float)
 
-    def __init__(self, name: str, theme: Theme, *, x: str = "", y: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, axisItems=None)
-        self.theme, self._labels = theme, {"bottom": x, "left": y}
+        self.theme = theme
         self.setAccessibleName(t(name))
         self.setMenuEnabled(False)
         self.setMouseEnabled(x=False, y=False)
@@ -44,10 +44,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no type
             axis.setPen(pg.mkPen(theme.line))
             axis.setTextPen(pg.mkPen(theme.muted))
             axis.setStyle(tickFont=text_font(SIZE_SMALL - 1), tickLength=-4)
-            if self._labels[side]:
-                axis.setLabel(t(self._labels[side]), color=theme.muted, size=f"{SIZE_SMALL}px")
-            else:
-                axis.showLabel(False)
+            axis.showLabel(False)
 
     def bars(self, x: Sequence[float], heights: Any, colors: Sequence[str], *, width: float = BAR) -> None:
         """Replace everything by bars, one colour each."""
@@ -61,12 +58,6 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no type
         """A dashed line over the whole plot: level, or upright."""
         pen = pg.mkPen(color, width=1, style=Qt.PenStyle.DashLine)
         self.addItem(pg.InfiniteLine(pos=at, angle=0 if level else 90, pen=pen))
-
-    def dots(self, x: Any, y: Any, colors: Sequence[str], size: int = 6) -> None:
-        """Add points."""
-        brushes = [pg.mkBrush(QColor(color)) for color in colors]
-        item = pg.ScatterPlotItem(x=np.asarray(x, float), y=np.asarray(y, float), brush=brushes, pen=None, size=size)
-        self.addItem(item)
 
     def line(self, x: Any, y: Any, color: str) -> None:
         """Add a line with a soft fill to zero."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
@@ -39,15 +40,15 @@ class ClustersPanel(QWidget):
         self.list = RowList("clusters.name", columns, (0, 64))
         self.empty, self.detail = EmptyState(t("clusters.empty"), theme), PlainLabel(size=SIZE_SMALL)
         self.detail.setWordWrap(True)
-        self.sheet = Sheet()
+        self.sheet = Sheet(self.list)
         self.rename = button("clusters.rename", self._ask_name)
         self.undo = button("clusters.undo_plan", self._undo)
-        self.plans = {name: button(f"clusters.{name}", lambda name=name: self.plan_asked.emit(name)) for name in PLANS}
+        self.plans = {name: button(f"clusters.{name}", partial(self.plan_asked.emit, name)) for name in PLANS}
         for name, made in self.plans.items():
             made.setToolTip(t(f"clusters.{name}_tip"))
         self._lay_out()
         self.list.keys_changed.connect(self._moved)
-        self.list.itemActivated.connect(lambda _: self._tell(self.cluster_opened))
+        self.list.itemActivated.connect(lambda _: self._tell(self.cluster_opened.emit))
         self.show_clusters(())
         self.show_last_plan(None)
 
@@ -100,11 +101,11 @@ class ClustersPanel(QWidget):
 
     def _moved(self) -> None:
         self.rename.setEnabled(bool(self.list.current_key()))
-        self._tell(self.cluster_selected)
+        self._tell(self.cluster_selected.emit)
 
-    def _tell(self, signal: Signal) -> None:
+    def _tell(self, act: Callable[[int], object]) -> None:
         if key := self.list.current_key():
-            signal.emit(int(key))
+            act(int(key))
 
     def _ask_name(self) -> None:
         cluster = self._clusters.get(self.list.current_key())

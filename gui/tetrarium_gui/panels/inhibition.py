@@ -40,8 +40,9 @@ class InhibitionPanel(QWidget):
         columns = [f"inhibition.{name}" for name in ("newer", "older", "conflict")]
         self.pairs = RowList("inhibition.pairs_name", columns, (0, 360, 260))
         self.empty, self.no_pairs = EmptyState(t("inhibition.empty"), theme), EmptyState(t("inhibition.none"), theme)
-        self.sheet, self.preview = Sheet(), PlainLabel(size=SIZE_SMALL)
+        self.sheet, self.preview = Sheet(self.edges), PlainLabel(size=SIZE_SMALL)
         self.preview.setWordWrap(True)
+        self.preview.setMargin(GRID)
         self.preview.hide()
         self.add = button("inhibition.add", self.add_asked.emit)
         self.lift = button("inhibition.lift", lambda: self._with_edge(self.lift_asked.emit), primary=True)

@@ -45,6 +45,7 @@ class NoticeBar(QFrame):
         self.act = QPushButton()
         self.act.clicked.connect(self._acted)
         self._act: Callable[[], object] | None = None
+        self.act.hide()
         row.addWidget(self.act)
         row.addWidget(close)
         self._timer = QTimer(self)

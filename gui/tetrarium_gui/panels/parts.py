@@ -50,6 +50,11 @@ def day(moment: datetime) -> str:
     return QLocale().toString(QDateTime.fromSecsSinceEpoch(round(moment.timestamp())), t("common.day"))
 
 
+def day_of(seconds: float) -> str:
+    """The same for seconds since 1970."""
+    return QLocale().toString(QDateTime.fromSecsSinceEpoch(round(seconds)), t("common.day"))
+
+
 def reason_words(reason: Reason) -> str:
     """Why a candidate has its state, in the reader's language."""
     return t(f"reason.{reason.value.split(':')[-1]}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -68,8 +68,7 @@ class RowList(QTreeWidget):
         self._filling = True
         self.clear()
         self.addTopLevelItems([self._item(row) for row in rows])
-        for index in range(self.topLevelItemCount()):
-            item = self.topLevelItem(index)
+        for item in self._items():
             key = item.data(0, KEY_ROLE).key
             if key == current:
                 self.setCurrentItem(item)
@@ -88,11 +87,17 @@ class RowList(QTreeWidget):
 
     def choose(self, key: str) -> bool:
         """Make the row of a key the current one; False when there is none."""
-        for index in range(self.topLevelItemCount()):
-            if self.topLevelItem(index).data(0, KEY_ROLE).key == key:
-                self.setCurrentItem(self.topLevelItem(index))
+        for item in self._items():
+            if item.data(0, KEY_ROLE).key == key:
+                self.setCurrentItem(item)
                 return True
         return False
+
+    def _items(self) -> Iterator[QTreeWidgetItem]:
+        for index in range(self.topLevelItemCount()):
+            item = self.topLevelItem(index)
+            assert item is not None
+            yield item
 
     def _item(self, row: Row) -> QTreeWidgetItem:
         cells = [visible(cell[:LONGEST_CELL]).replace("\n", " ") for cell in row.cells]

@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QPoint,
     QPointF,
     QRectF,
     QSize,
@@ -65,6 +66,7 @@ class SearchPanel(QWidget):
     cleared = Signal()
     hit_selected = Signal(str)
     hit_opened = Signal(str)
+    menu_asked = Signal(QPoint)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -89,6 +91,10 @@ class SearchPanel(QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setResizeMode(QListView.ResizeMode.Adjust)
         self.list.setAccessibleName(t("search.hits_name"))
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.customContextMenuRequested.connect(
+            lambda at: self.menu_asked.emit(self.list.viewport().mapToGlobal(at))
+        )
         self.empty = EmptyState(t("search.empty"), theme)
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)

@@ -53,6 +53,7 @@ class SettingsPanel(QWidget):
         self.budget.setRange(100, 200_000)
         self.budget.setSingleStep(500)
         self.budget.setGroupSeparatorShown(True)
+        self.budget.setMaximumWidth(140)
         self.budget.setAccessibleName(t(f"settings.{BUDGET}"))
         self.effect = PlainLabel(t("settings.no_recall"), size=SIZE_SMALL)
         self.effect.setWordWrap(True)

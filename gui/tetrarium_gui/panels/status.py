@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tetrarium.model import SpaceStats
 from tetrarium_gui.panels.parts import PlainLabel
+from tetrarium_gui.panels.writing import button
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, plain_tip, visible
 from tetrarium_gui.words import t
 
@@ -25,6 +28,11 @@ class StatusLine(QWidget):
         row.addStretch()
         self._labels["last"] = PlainLabel(size=SIZE_SMALL)
         row.addWidget(self._labels["last"])
+        self.work, self.cancel = PlainLabel(size=SIZE_SMALL), button("status.cancel", self._stop_work)
+        self._stop: Callable[[], object] | None = None
+        for part in (self.work, self.cancel):
+            part.hide()
+            row.insertWidget(row.count() - 1, part)
         self._labels["memories"].setText(t("status.opening"))
         self.set_theme(theme)
 
@@ -46,6 +54,24 @@ class StatusLine(QWidget):
     def show_time(self, kind: str, milliseconds: float) -> None:
         """`kind`: recall or search."""
         self._labels["last"].setText(t(f"status.{kind}", ms=milliseconds))
+
+    def show_work(self, words: str, stop: Callable[[], object] | None = None) -> None:
+        """Say what takes long; `stop` ends it, where it can be ended."""
+        self.work.setText(words)
+        self._stop = stop
+        self.work.show()
+        self.cancel.setVisible(stop is not None)
+
+    def end_work(self) -> None:
+        self._stop = None
+        self.work.hide()
+        self.cancel.hide()
+
+    def _stop_work(self) -> None:
+        stop = self._stop
+        self.cancel.hide()
+        if stop is not None:
+            stop()
 
     def text(self) -> str:
         return " · ".join(label.text() for label in self._labels.values() if label.text())

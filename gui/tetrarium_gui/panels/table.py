@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
@@ -29,6 +30,9 @@ BULK = ("trash", "label", "inhibit", "export")
 TYPING_PAUSE = 120
 """Milliseconds without a key after which the list is narrowed."""
 
+MIRRORED = 2_000
+"""Marks made in the space that the list follows; more rows take longer to mark than a person waits."""
+
 
 class TablePanel(QWidget):
     """The list; a current row emits its id, a double-click asks to go there, buttons act on all that are selected."""
@@ -45,9 +49,9 @@ class TablePanel(QWidget):
         self.empty = EmptyState(t("list.empty"), theme)
         self.filter, self.category, self.standing = QLineEdit(), QComboBox(), QComboBox()
         self.count = PlainLabel(size=SIZE_SMALL)
-        self.sheet = Sheet()
-        self.bulk = {name: button(f"list.{name}", lambda name=name: self._ask_bulk(name)) for name in BULK}
+        self.bulk = {name: button(f"list.{name}", partial(self._ask_bulk, name)) for name in BULK}
         self.table = QTableView(self)
+        self.sheet = Sheet(self.table)
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
         self._typing.setInterval(TYPING_PAUSE)
@@ -92,6 +96,15 @@ class TablePanel(QWidget):
         else:
             self._select([memory_id])
             self.table.scrollTo(self.rows.index(row, TEXT), QAbstractItemView.ScrollHint.PositionAtCenter)
+        self._following = False
+        self._count()
+
+    def show_chosen(self, ids: tuple[str, ...]) -> None:
+        """Follow marks that were made elsewhere, of up to MIRRORED memories."""
+        if len(ids) > MIRRORED or ids == self.chosen():
+            return
+        self._following = True
+        self._select(ids)
         self._following = False
         self._count()
 
@@ -182,6 +195,7 @@ class TablePanel(QWidget):
     def _lay_out(self) -> None:
         top = QHBoxLayout()
         top.setContentsMargins(GRID, GRID // 2, GRID, GRID // 2)
+        top.setSpacing(GRID)
         for part in (self.filter, self.category, self.standing, self.count):
             top.addWidget(part)
         top.addStretch()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tetrarium.model import Float64, SpaceSnapshot
@@ -80,16 +81,23 @@ class TimelinePanel(QWidget):
         counts, edges = np.histogram(created, bins=BINS, range=(first, last))
         middle, width = (edges[:-1] + edges[1:]) / 2, float(edges[1] - edges[0])
         self.chart.bars(middle.tolist(), counts, [self.theme.accent] * BINS, width=BAR * width)
-        whole = self.span.getRegion() == (0.0, 1.0) or not self._is_narrow()
+        whole = not self._is_narrow()
         self.span.setBounds((first - width, last + width))
         if whole:
             self.span.blockSignals(True)
             self.span.setRegion((first, last))
             self.span.blockSignals(False)
         self.chart.addItem(self.span)
+        soft, softer = QColor(self.theme.accent), QColor(self.theme.accent)
+        soft.setAlpha(36)
+        softer.setAlpha(60)
+        self.span.setBrush(soft)
+        self.span.setHoverBrush(softer)
+        for edge in self.span.lines:
+            edge.setPen(pg.mkPen(self.theme.accent, width=2))
+            edge.setHoverPen(pg.mkPen(self.theme.text, width=3))
         self.growth.clear()
         self.growth.line(np.sort(created), np.arange(1, len(created) + 1), self.theme.good)
-        self._narrow = self._is_narrow()
 
     def _is_narrow(self) -> bool:
         first, last = self._bounds()

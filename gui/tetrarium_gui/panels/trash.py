@@ -26,7 +26,7 @@ class TrashPanel(QWidget):
         columns = [f"trash.{name}" for name in ("text", "category", "client", "at")]
         self.list = RowList("trash.name", columns, (0, 120, 140, 150), several=True)
         self.empty, self.count = EmptyState(t("trash.empty"), theme), PlainLabel(size=SIZE_SMALL)
-        self.sheet = Sheet()
+        self.sheet = Sheet(self.list)
         self.restore = button("trash.restore", self._restore, primary=True)
         self.delete = button("trash.delete", self._delete)
         top = QHBoxLayout()

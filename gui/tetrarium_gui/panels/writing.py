@@ -11,7 +11,16 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextOption
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from tetrarium_gui.panels.parts import PlainLabel
 from tetrarium_gui.style import GRID, SIZE_SMALL, text_font, visible
@@ -82,11 +91,13 @@ class TextBox(QPlainTextEdit):
 class Sheet(QFrame):
     """A small form inside a panel that asks for what an action needs; it never blocks, and Escape puts it away.
 
-    `then` gets the text and the line; an empty text that is asked for keeps the sheet open.
+    `then` gets the text and the line; an empty text that is asked for keeps the sheet open. home: gets the keyboard
+    back, so that Ctrl+Z then means the deed and not a text box.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, home: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._home = home
         self.setObjectName("sheet")
         self.title, self.hint = PlainLabel(bold=True), PlainLabel(size=SIZE_SMALL)
         for label in (self.title, self.hint):
@@ -142,6 +153,8 @@ class Sheet(QFrame):
 
     def put_away(self) -> None:
         self._then = None
+        if (held := QApplication.focusWidget()) is not None and self.isAncestorOf(held):
+            self._home.setFocus(Qt.FocusReason.OtherFocusReason)
         self.hide()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -7,9 +7,10 @@ flat where there is none) and an overlay above it writes. Nothing runs while not
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
@@ -53,6 +54,7 @@ class SpaceView(QWidget):
 
     hovered = Signal(str)
     notice = Signal(str)
+    menu_asked = Signal(QPoint)
 
     def __init__(self, state: WindowState, theme: Theme, *, opengl: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -104,7 +106,7 @@ class SpaceView(QWidget):
         state.selection_changed.connect(self._take_selection)
         state.highlight_changed.connect(self._take_highlight)
         state.color_by_changed.connect(self._take_colors)
-        state.marked_changed.connect(self._take_looks)
+        state.chosen_changed.connect(self._take_looks)
         state.links_changed.connect(self._take_links)
 
     # --- commands -------------------------------------------------------------------------------
@@ -240,7 +242,7 @@ class SpaceView(QWidget):
             highlight=self.state.highlight,
             selected=self.state.selected,
             hovered=self.hovered_id,
-            marked=self.state.marked,
+            marked=frozenset(self.state.chosen),
             away=None if self.visibility.is_whole else self._away,
         )
         if self.gl is not None:
@@ -272,7 +274,7 @@ class SpaceView(QWidget):
     # --- several memories -----------------------------------------------------------------------
     def chosen(self) -> frozenset[str]:
         """The marked memories, else the selected one."""
-        return self.state.marked or (frozenset([self.state.selected]) if self.state.selected else frozenset())
+        return frozenset(self.state.chosen or ([self.state.selected] if self.state.selected else ()))
 
     def isolate(self) -> None:
         """Show the chosen memories alone."""
@@ -284,7 +286,7 @@ class SpaceView(QWidget):
         """Hide the chosen memories; they stay as they are."""
         if chosen := self.chosen():
             self.visibility.hidden |= chosen
-            self.state.mark(())
+            self.state.choose(())
             self._take_visibility()
 
     def show_everything(self) -> None:
@@ -300,18 +302,23 @@ class SpaceView(QWidget):
     def mark_rest(self) -> None:
         """Mark what is shown and not marked."""
         if self.scene is not None:
-            self.state.mark(choosing.rest(self.scene, self.state.marked, self._away))
+            self._mark(choosing.rest(self.scene, frozenset(self.state.chosen), self._away))
 
     def mark_touching(self) -> None:
         """Let the marks grow by one step over shared vertices."""
         if self.scene is not None:
-            self.state.mark(self.chosen().union(choosing.touching(self.scene, self.chosen())))
+            self._mark(self.chosen().union(choosing.touching(self.scene, self.chosen())))
 
     def mark_cluster(self) -> None:
         """Mark the whole cluster of the selected memory."""
         scene = self.scene
         if scene is not None and (row := scene.row(self.state.selected)) >= 0:
-            self.state.mark(scene.ids[at] for at in np.flatnonzero(scene.cluster == scene.cluster[row]))
+            self._mark(scene.ids[at] for at in np.flatnonzero(scene.cluster == scene.cluster[row]))
+
+    def _mark(self, memory_ids: Iterable[str]) -> None:
+        """Mark these memories, in the order of the scene."""
+        assert self.scene is not None
+        self.state.choose(tuple(sorted(memory_ids, key=self.scene.row)))
 
     # --- camera commands ------------------------------------------------------------------------
     def look_from(self, side: str) -> None:
@@ -356,6 +363,9 @@ class SpaceView(QWidget):
             self._mark_outlined()
         elif self._press is not None and not self._dragged and event.button() == Qt.MouseButton.LeftButton:
             self._click(event.position(), adds=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+        elif self._press is not None and not self._dragged and event.button() == Qt.MouseButton.RightButton:
+            self.state.select(self._at(event.position()))
+            self.menu_asked.emit(event.globalPosition().toPoint())
         self._press = None
 
     def _click(self, position: QPointF, *, adds: bool) -> None:
@@ -366,10 +376,10 @@ class SpaceView(QWidget):
         memory_id = self._at(position)
         if adds:
             if memory_id:
-                first = self.state.marked or ({self.state.selected} - {""})
-                self.state.mark(first ^ {memory_id} if first != {memory_id} else first)
+                first = self.chosen()
+                self._mark(first ^ {memory_id} if first != {memory_id} else first)
             return
-        self.state.mark(())
+        self.state.choose(())
         self.state.select(memory_id)
 
     def _draw_outline(self, position: QPointF, *, is_box: bool) -> None:
@@ -391,7 +401,7 @@ class SpaceView(QWidget):
             if is_box
             else choosing.in_lasso(self.scene, self.camera, path, self._away)
         )
-        self.state.mark(self.state.marked.union(found))
+        self._mark({*self.state.chosen, *found})
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if memory_id := self._at(event.position()):

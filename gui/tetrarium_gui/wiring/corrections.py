@@ -65,7 +65,7 @@ class Corrections(QObject):
     def inhibit(self, memory_id: str, why: str) -> None:
         self._bridge.edit(
             lambda s: s.inhibit(memory_id, reason=why, client=CLIENT),
-            lambda m: self._desk.tell(t("done.inhibited", what=_named(m)), undo=lambda: self.release(memory_id)),
+            lambda m: self._desk.tell(t("done.inhibited", what=_named(m)), undo=self._undo),
         )
 
     def release(self, memory_id: str) -> None:
@@ -82,29 +82,23 @@ class Corrections(QObject):
 
         self._bridge.edit(
             verb,
-            lambda m: self._desk.tell(
-                t("done.trashed", what=_named(m)), t("done.trashed_advice"), undo=lambda: self.restore(memory_id)
-            ),
+            lambda m: self._desk.tell(t("done.trashed", what=_named(m)), t("done.trashed_advice"), undo=self._undo),
         )
 
-    def restore(self, memory_id: str) -> None:
-        def shown(memory: Memory) -> None:
-            self._desk.tell(t("done.restored", what=_named(memory)))
-            self._desk.state.select(memory.id)
-
-        self._bridge.edit(lambda s: s.restore(memory_id), shown)
+    def _undo(self) -> None:
+        self._desk.commands["undo"].trigger()
 
     # --- what came of it ------------------------------------------------------------------------
     def _saved(self, memory: Memory, edits: Edits) -> None:
         if self._desk.state.selected == memory.id:
             self._desk.panels.inspector.stop_editing()
         rewritten = set(edits.arguments()) - {"pinned", "expires_at"}
-        self._desk.tell(t("done.saved"), t("done.saved_advice") if rewritten else "")
+        self._desk.tell(t("done.saved"), t("done.saved_advice") if rewritten else "", undo=self._undo)
 
     def _superseded(self, result: StoreResult, memory_id: str, text: str) -> None:
         """Say what became of the new text; what was not stored goes back into the sheet."""
         if result.id is not None and result.outcome in (Outcome.STORED, Outcome.MERGED):
-            self._desk.tell(t("done.superseded"), t("done.superseded_advice"), undo=lambda: self.release(memory_id))
+            self._desk.tell(t("done.superseded"), t("done.superseded_advice"), undo=self._undo)
             self._desk.state.select(result.id)
             return
         self._desk.tell(t("done.not_stored"), result.reason)

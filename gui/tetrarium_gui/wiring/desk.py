@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QMainWindow
@@ -11,15 +11,37 @@ from PySide6.QtWidgets import QMainWindow
 from tetrarium_gui.bridge import Bridge
 from tetrarium_gui.commands import Commands
 from tetrarium_gui.docks import Docks
+from tetrarium_gui.panels.activity import ActivityPanel
+from tetrarium_gui.panels.clusters import ClustersPanel
+from tetrarium_gui.panels.health import HealthPanel
+from tetrarium_gui.panels.inhibition import InhibitionPanel
 from tetrarium_gui.panels.inspector import InspectorPanel
 from tetrarium_gui.panels.notices import NoticeBar
 from tetrarium_gui.panels.search import SearchPanel
+from tetrarium_gui.panels.settings import SettingsPanel
 from tetrarium_gui.panels.status import StatusLine
 from tetrarium_gui.panels.table import TablePanel
+from tetrarium_gui.panels.timeline import TimelinePanel
+from tetrarium_gui.panels.trash import TrashPanel
 from tetrarium_gui.panels.voids import VoidsPanel
 from tetrarium_gui.space.view import SpaceView
 from tetrarium_gui.state import Notice, WindowState
+from tetrarium_gui.style import Theme
 from tetrarium_gui.words import t
+
+Panel = (
+    SearchPanel
+    | InspectorPanel
+    | TablePanel
+    | VoidsPanel
+    | ClustersPanel
+    | InhibitionPanel
+    | ActivityPanel
+    | TimelinePanel
+    | TrashPanel
+    | HealthPanel
+    | SettingsPanel
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +52,33 @@ class Panels:
     inspector: InspectorPanel
     list: TablePanel
     voids: VoidsPanel
+    clusters: ClustersPanel
+    inhibition: InhibitionPanel
+    activity: ActivityPanel
+    timeline: TimelinePanel
+    trash: TrashPanel
+    health: HealthPanel
+    settings: SettingsPanel
+
+    def by_name(self) -> dict[str, Panel]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+def make_panels(theme: Theme, excerpt_of: Callable[[str], str]) -> Panels:
+    """Every panel, empty. excerpt_of: gives the first words of a memory by its id."""
+    return Panels(
+        search=SearchPanel(theme),
+        inspector=InspectorPanel(theme, excerpt_of),
+        list=TablePanel(theme),
+        voids=VoidsPanel(theme, excerpt_of),
+        clusters=ClustersPanel(theme),
+        inhibition=InhibitionPanel(theme, excerpt_of),
+        activity=ActivityPanel(theme),
+        timeline=TimelinePanel(theme),
+        trash=TrashPanel(theme),
+        health=HealthPanel(theme),
+        settings=SettingsPanel(theme),
+    )
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
