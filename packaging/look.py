@@ -16,6 +16,8 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit
 
 AT, SIZE = (770, 500), (640, 380)
 """Place and size of the client's window on the screen, pixels."""
+AREA = (0, 0, 1440, 900)
+"""The part of the screen that the window fills, pixels."""
 SETTLED = 700
 """Milliseconds until the window is drawn."""
 
@@ -32,7 +34,7 @@ def main(argv: list[str]) -> int:
         client.show()
     QTimer.singleShot(SETTLED, application.quit)
     application.exec()
-    picture = QGuiApplication.primaryScreen().grabWindow(0)
+    picture = QGuiApplication.primaryScreen().grabWindow(0, *AREA)
     image = picture.toImage().scaled(200, 125)
     print(len({image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}))
     return 0 if picture.save(argv[0]) else 1

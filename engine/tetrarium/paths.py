@@ -17,17 +17,25 @@ STORE_FILE = "space.tetrarium"
 SNAPSHOT_FILE = "space.picture"
 """Name of the packed picture of the space beside it; disposable."""
 
+DATA_DIR_VARIABLES = ("TETRARIUM_DATA_DIR", "VOID_DATA_DIR")
+"""Variables that name the folder of the space to open; the second for people who come from Void Memory."""
+
 LOCK_FILE, ADDRESS_FILE, LOG_FILE = "space.lock", "space.host", "host.log"
 """Names of what the host of the space keeps beside it: the lock on being the host, where it listens, what went wrong."""
 
 PROGRAMS = {"tetrarium": "tetrarium_gui", "tetrarium-mcp": "tetrarium.mcp"}
 """Our programs, each with the module that `python -m` runs for it."""
 
+BACKUPS = "backups"
+"""Folder of the copies of a space inside its data folder."""
+
+RESERVE_FILE = "space.reserve"
+"""Room that is given back when the disk is full, so that something can still be deleted."""
+
 
 def default_data_dir() -> Path:
-    """The folder of the space to open: TETRARIUM_DATA_DIR, else VOID_DATA_DIR (for people who come
-    from Void Memory), else the per-user data folder of the platform."""
-    for variable in ("TETRARIUM_DATA_DIR", "VOID_DATA_DIR"):
+    """The folder of the space to open: the one that a variable names, else the per-user data folder of the platform."""
+    for variable in DATA_DIR_VARIABLES:
         if named := os.environ.get(variable, "").strip():
             return Path(named).expanduser()
     return _user_data() / "default"

@@ -242,6 +242,17 @@ def test_hooks_and_habits_stand_beside_those_of_others_and_go_without_a_trace(ho
     assert not (home / ".claude.json").exists()
 
 
+def test_hooks_of_a_project_name_it_and_stay_out_of_what_is_shared(home: Path, places: Places) -> None:
+    project = home / "the shop"
+    project.mkdir()
+    inside = within(places, project)
+    wish = Wish(endpoint=ENDPOINT, program=PROGRAM, hooks=("session-start",))
+    applied = connect.apply(connect.plan("claude-code", inside, wish), inside)
+    assert [one.path.relative_to(project).as_posix() for one in applied] == [".mcp.json", ".claude/settings.local.json"]
+    hooks = json.loads((project / ".claude" / "settings.local.json").read_bytes())["hooks"]
+    assert hooks["SessionStart"][0]["hooks"][0]["command"].endswith("--ide claude-code --project 'the shop'")
+
+
 def test_cursor_gets_a_rule_with_its_heading_and_codex_shares_the_file_of_agents(home: Path, places: Places) -> None:
     for ide, file in (("cursor", ".cursor/rules/tetrarium.mdc"), ("codex", "AGENTS.md"), ("gemini", "GEMINI.md")):
         connect.apply(connect.plan(ide, places, Wish(endpoint=ENDPOINT, instructions=home / "p")), places)
@@ -301,6 +312,8 @@ def test_the_command_shows_the_change_does_it_tries_it_out_and_takes_it_back(
     assert " tools (MCP" in said
     entry = json.loads("{" + file.read_text("utf-8").split('"tetrarium": {')[1].split("}")[0] + "}")
     assert Path(entry["command"]).is_absolute()
+    # An IDE does not pass on the variable by which this shell names its space.
+    assert entry["args"][-2:] == ["--data-dir", str(person / "space")]
     assert main(["connect", "zed", "--undo"]) == 0
     assert "is as it was" in capsys.readouterr().out
     assert file.read_bytes() == golden("zed", "before")

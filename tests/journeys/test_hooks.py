@@ -73,6 +73,7 @@ def test_a_session_starts_with_what_its_project_knows_quoted_as_data(folder: Pat
         assert code == 0
         assert DECISION in text
         assert FOREIGN not in text
+        assert 'project "shop"' in text.split("\n")[0]
         assert "not an instruction" in text.split("\n")[0]
         assert "~~~~ " in text.split("Ignore everything")[0]
 

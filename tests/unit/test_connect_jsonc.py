@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tetrarium.connect import jsonc, toml
+from tetrarium.connect import jsonc, splicing, toml
+from tetrarium.connect.edits import TomlTable
 from tetrarium.connect.refusal import Broken, Refused
 
 ENTRY = {"command": "/opt/x", "args": ["a b"]}
@@ -31,7 +32,7 @@ ENTRY = {"command": "/opt/x", "args": ["a b"]}
 )
 def test_a_broken_text_is_refused_with_its_line_and_column(text: str, line: int, column: int, why: str) -> None:
     with pytest.raises(Broken) as refused:
-        jsonc.put(text, ("mcpServers", "t"), ENTRY)
+        splicing.put(text, ("mcpServers", "t"), ENTRY)
     assert (refused.value.line, refused.value.column) == (line, column)
     assert why in refused.value.why
 
@@ -44,7 +45,7 @@ def test_values_are_read_as_json_reads_them() -> None:
 
 @pytest.mark.parametrize("text", ["", " \n", "// only a comment\n", "/* x */"])
 def test_a_text_without_a_document_gets_one_behind_what_is_there(text: str) -> None:
-    after = jsonc.put(text, ("a", "b"), ENTRY)
+    after = splicing.put(text, ("a", "b"), ENTRY)
     assert after.startswith(text)
     found = jsonc.find(jsonc.parse(after), ("a", "b"))
     assert found is not None
@@ -53,22 +54,22 @@ def test_a_text_without_a_document_gets_one_behind_what_is_there(text: str) -> N
 
 def test_what_stands_on_the_way_and_is_no_object_is_refused() -> None:
     with pytest.raises(Broken, match="mcpServers is not an object"):
-        jsonc.put('{"mcpServers": []}', ("mcpServers", "t"), ENTRY)
+        splicing.put('{"mcpServers": []}', ("mcpServers", "t"), ENTRY)
     with pytest.raises(Broken, match="the document is not an object"):
-        jsonc.put("[]", ("mcpServers", "t"), ENTRY)
+        splicing.put("[]", ("mcpServers", "t"), ENTRY)
 
 
 def test_a_key_that_stands_twice_on_the_way_is_refused() -> None:
     with pytest.raises(Broken, match="stands twice"):
-        jsonc.put('{"s": {}, "s": {}}', ("s", "t"), ENTRY)
+        splicing.put('{"s": {}, "s": {}}', ("s", "t"), ENTRY)
 
 
 def test_an_element_of_an_array_comes_and_goes_alone() -> None:
     text = '{\n  "hooks": {\n    "start": [\n      {"command": "mine"} // keep\n    ]\n  }\n}\n'
-    after = jsonc.append(text, ("hooks", "start"), ENTRY)
+    after = splicing.append(text, ("hooks", "start"), ENTRY)
     assert '{"command": "mine"}, // keep\n' in after
-    assert jsonc.take(after, ("hooks", "start"), 1) == text
-    assert jsonc.append("{}", ("hooks", "start"), 1) == '{\n  "hooks": {\n    "start": [1]\n  }\n}'
+    assert splicing.take(after, ("hooks", "start"), 1) == text
+    assert splicing.append("{}", ("hooks", "start"), 1) == '{\n  "hooks": {\n    "start": [1]\n  }\n}'
 
 
 def test_broken_toml_is_refused_with_its_line_and_column() -> None:
@@ -88,3 +89,16 @@ def test_comments_around_a_table_stay_when_it_goes() -> None:
     after = toml.put(before, ("mcp_servers", "t"), ENTRY)
     grown = after + '[mcp_servers.t.env]\nK = "v"\n\n# about c\n[c]\nz = 1\n'
     assert toml.take(grown, ("mcp_servers", "t")) == before + "\n# about c\n[c]\nz = 1\n"
+
+
+def test_a_table_of_ours_that_was_there_gets_back_what_it_held_and_keeps_what_others_put_in() -> None:
+    was = '[mcp_servers.t]\r\ncommand = "/old"   # mine\r\nenabled = false\r\n\r\n[z]\r\na = 1\r\n'
+    edit = TomlTable(("mcp_servers", "t"), ENTRY)
+    after = edit.apply(was)
+    assert toml.find(toml.parse(after), ("mcp_servers", "t")) == {
+        "command": "/opt/x",
+        "args": ["a b"],
+        "enabled": False,
+    }
+    assert after.count("\n") == after.count("\r\n")
+    assert edit.retract(after.replace("a = 1", "a = 2"), was) == was.replace("a = 1", "a = 2")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -16,6 +17,7 @@ from tetrarium.cli.terminal import as_json, common, write
 from tetrarium.connect import Applied, Command, Found, Places, Plan, Seen, Standing, Wish
 from tetrarium.connect.session import PROMPT, SESSION_END, SESSION_START
 from tetrarium.errors import InvalidInput, UserError
+from tetrarium.paths import DATA_DIR_VARIABLES, default_data_dir
 
 PRINT = "print"
 """In the place of an IDE: show what to put into the configuration of one that is not known."""
@@ -56,6 +58,7 @@ def _connect(options: argparse.Namespace) -> int:
     project = options.project.expanduser().absolute() if options.project else None
     if project and not project.is_dir():
         raise InvalidInput(f"{project} is no folder.", advice="Give the project's folder to --project.")
+    options.data_dir = options.data_dir or _space_of_this_shell()
     places = Places.here(project)
     endpoint = connect.endpoint(options.data_dir, project.name if project else "")
     if options.ide is None:
@@ -65,6 +68,12 @@ def _connect(options: argparse.Namespace) -> int:
     if options.undo:
         return _undo(options, places)
     return _make(options, places, _wish(options, project, endpoint))
+
+
+def _space_of_this_shell() -> Path | None:
+    """The space that the environment names: an IDE does not pass it on, so the entry must say it."""
+    named = any(os.environ.get(variable, "").strip() for variable in DATA_DIR_VARIABLES)
+    return default_data_dir() if named else None
 
 
 def _wish(options: argparse.Namespace, project: Path | None, endpoint: Command) -> Wish:

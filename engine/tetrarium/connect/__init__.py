@@ -16,22 +16,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tetrarium import paths
-from tetrarium.connect.connecting import (
-    IDES,
-    Applied,
-    FileChange,
-    Found,
-    Plan,
-    Standing,
-    Undone,
-    Wish,
-    apply,
-    as_diff,
-    detect,
-    ide_named,
-    plan,
-    undo,
-)
+from tetrarium.connect.connecting import Applied, FileChange, Plan, Undone, Wish, apply, as_diff, plan, undo
+from tetrarium.connect.detection import IDES, Found, Standing, detect, ide_named
 from tetrarium.connect.ide import Command
 from tetrarium.connect.places import Places
 from tetrarium.connect.refusal import Broken, Refused

@@ -11,7 +11,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
-from tetrarium.connect import jsonc, toml
+from tetrarium.connect import jsonc, splicing, toml
 from tetrarium.connect.refusal import Refused
 
 
@@ -35,20 +35,20 @@ class JsonObject:
     def apply(self, text: str) -> str:
         found = jsonc.find(jsonc.parse(text), self.path)
         if found is None or not isinstance(found.value, dict):
-            return jsonc.put(text, self.path, self.values)
+            return splicing.put(text, self.path, self.values)
         for key, value in self.values.items():
-            text = jsonc.put(text, (*self.path, key), value)
+            text = splicing.put(text, (*self.path, key), value)
         return text
 
     def retract(self, text: str, was: str) -> str:
         before = jsonc.find(jsonc.parse(was), self.path)
         if before is None:
-            return _pruned(jsonc.take(text, self.path), self.path, was)
+            return _pruned(splicing.take(text, self.path), self.path, was)
         if not isinstance(before.value, dict):
-            return jsonc.put(text, self.path, before.value)
+            return splicing.put(text, self.path, before.value)
         for key in self.values:
             where = (*self.path, key)
-            text = jsonc.put(text, where, before.value[key]) if key in before.value else jsonc.take(text, where)
+            text = splicing.put(text, where, before.value[key]) if key in before.value else splicing.take(text, where)
         return text
 
 
@@ -63,12 +63,12 @@ class JsonElement:
     def apply(self, text: str) -> str:
         if self._ours(text) == [self.value]:
             return text
-        return jsonc.append(self._without(text), self.path, self.value)
+        return splicing.append(self._without(text), self.path, self.value)
 
     def retract(self, text: str, was: str) -> str:
         text = self._without(text)
         for value in self._ours(was):
-            text = jsonc.append(text, self.path, value)
+            text = splicing.append(text, self.path, value)
         return _pruned(text, (*self.path, ""), was)
 
     def _places(self, text: str) -> list[int]:
@@ -83,7 +83,7 @@ class JsonElement:
 
     def _without(self, text: str) -> str:
         for place in reversed(self._places(text)):
-            text = jsonc.take(text, self.path, place)
+            text = splicing.take(text, self.path, place)
         return text
 
 
@@ -101,7 +101,8 @@ class TomlTable:
         before = toml.find(toml.parse(was), self.path)
         if before is None:
             return _as_ended(toml.take(text, self.path), was)
-        return toml.put(text, self.path, {key: before[key] for key in self.values if key in before})
+        text = toml.put(text, self.path, {key: before[key] for key in self.values if key in before})
+        return toml.unset(text, self.path, [key for key in self.values if key not in before])
 
 
 BEGIN = "<!-- tetrarium:begin (written by 'tetrarium connect --instructions'; --undo takes it out) -->"
@@ -174,5 +175,5 @@ def _pruned(text: str, path: tuple[str, ...], was: str) -> str:
         found = jsonc.find(jsonc.parse(text), above)
         if found is None or found.items or jsonc.find(jsonc.parse(was), above) is not None:
             break
-        text = jsonc.take(text, above)
+        text = splicing.take(text, above)
     return text

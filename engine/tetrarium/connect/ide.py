@@ -64,13 +64,14 @@ class Hooks:
     base: tuple[tuple[str, object], ...] = ()
     note: str = ""
 
-    def edits(self, ide: str, command: Command, platform: str, wanted: tuple[str, ...]) -> tuple[Edit, ...]:
+    def edits(self, ide: str, command: Command, places: Places, wanted: tuple[str, ...]) -> tuple[Edit, ...]:
         """The edits that install the wanted events of ours, where the IDE has them."""
+        project = ("--project", places.project.name) if places.project else ()
         edits: list[Edit] = [JsonObject((), dict(self.base))] if self.base else []
         for ours in wanted:
             if theirs := self.events.get(ours):
                 told = ("hook", ours, "--ide", ide)
-                line = Command(command.program, (*command.arguments, *told)).shell(platform)
+                line = Command(command.program, (*command.arguments, *told, *project)).shell(places.platform)
                 edits.append(JsonElement(("hooks", theirs), self.entry(theirs, line), f" {' '.join(told)}"))
         return tuple(edits)
 

@@ -30,22 +30,18 @@ _EVENT_NAMES = {SESSION_START: "SessionStart", PROMPT: "UserPromptSubmit"}
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """What the IDE told: the folder it has open, the session, the prompt, and where the session is recorded."""
+    """What the IDE told: the project that is open, the session, the prompt, and where the session is recorded."""
 
-    folder: str = ""
+    project: str = ""
     session: str = ""
     prompt: str = ""
     record: Path | None = None
     last_words: str = ""
 
-    @property
-    def project(self) -> str:
-        """The project's name: that of the folder, however the path is spelt."""
-        return self.folder.strip().replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
 
-
-def occasion(given: bytes) -> Occasion:
-    """What a hook reads on its standard input; what cannot be read is missing."""
+def occasion(given: bytes, *, project: str = "") -> Occasion:
+    """What a hook reads on its standard input; what cannot be read is missing. The project is the one that is named,
+    else bears the name of the open folder, however its path is spelt."""
     try:
         told = json.loads(given.decode("utf-8-sig", "replace") or "{}")
     except ValueError:
@@ -57,7 +53,7 @@ def occasion(given: bytes) -> Occasion:
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or _word(told.get("cwd")) or _word(root)
     record = _word(told.get("transcript_path"))
     return Occasion(
-        folder=folder,
+        project=project or folder.strip().replace("\\", "/").rstrip("/").rsplit("/", 1)[-1],
         session=_word(told.get("session_id")) or _word(told.get("conversation_id")),
         prompt=_word(told.get("prompt")),
         record=Path(record).expanduser() if record else None,

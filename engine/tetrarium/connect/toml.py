@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import tomlkit
@@ -22,6 +22,7 @@ Path = tuple[str, ...]
 
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 _HEADER = re.compile(r"[ \t]*\[")
+_LONE = re.compile(r"(?<!\r)\n")
 _SIMPLE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -53,13 +54,22 @@ def put(text: str, path: Path, values: Mapping[str, Any]) -> str:
     found = find(before, path)
     if isinstance(found, dict):
         missing = {key: value for key, value in values.items() if found.get(key) != value}
-        after = _changed(text, path, missing) if missing else text
+        after = _edited(text, path, lambda table: table.update(missing)) if missing else text
     elif found is None:
         after = _appended(text, path, values)
     else:
         raise Refused(f"'{_name(path)}' is not a table.", advice="Nothing was changed; mend the file first.")
     wanted = _with(before, path, {**(found or {}), **values})
     return _confirmed(after, wanted)
+
+
+def unset(text: str, path: Path, keys: Collection[str]) -> str:
+    """Take values out of the table at a path, which stays. Raises as `put`."""
+    found = find(parse(text), path)
+    gone = [key for key in keys if isinstance(found, dict) and key in found]
+    after = _edited(text, path, lambda table: [table.remove(key) for key in gone]) if gone else text
+    left = {key: value for key, value in (found or {}).items() if key not in gone}
+    return _confirmed(after, _with(parse(text), path, left)) if gone else text
 
 
 def take(text: str, path: Path) -> str:
@@ -73,18 +83,19 @@ def take(text: str, path: Path) -> str:
     return _confirmed(after, _with(before, path, None))
 
 
-def _changed(text: str, path: Path, values: Mapping[str, Any]) -> str:
-    """The text with values of an existing table set in place."""
+def _edited(text: str, path: Path, edit: Callable[[Any], object]) -> str:
+    """The text after an edit of an existing table in place."""
     try:
         document = tomlkit.parse(text)
         table: Any = document
         for key in path:
             table = table[key]
-        for key, value in values.items():
-            table[key] = value
-        return tomlkit.dumps(document)
+        edit(table)
+        after = tomlkit.dumps(document)
     except TOMLKitError as error:  # it reads a little less than the standard library
         raise Refused(f"The table '{_name(path)}' cannot be changed ({error}).", advice=_BY_HAND) from None
+    # A value that is new comes with a bare line feed, whatever the file has.
+    return _LONE.sub("\r\n", after) if "\r\n" in text and not _LONE.search(text) else after
 
 
 def _appended(text: str, path: Path, values: Mapping[str, Any]) -> str:

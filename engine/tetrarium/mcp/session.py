@@ -16,20 +16,22 @@ import anyio
 import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.caching import CacheHint
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
+from pydantic import ValidationError
 
 from tetrarium.config import DEFAULTS
 from tetrarium.errors import UserError
 from tetrarium.mcp.allowance import Allowance
 from tetrarium.mcp.arguments import nearest, visible
+from tetrarium.mcp.calls import Calls
 from tetrarium.mcp.completions import Completions
-from tetrarium.mcp.context import Context, client_name
+from tetrarium.mcp.context import Context, client_name, refuse_cursor
 from tetrarium.mcp.host import Host
 from tetrarium.mcp.lines import Unreadable, is_unicode, read_json, request_id
 from tetrarium.mcp.notices import Notices
-from tetrarium.mcp.progress import call
 from tetrarium.mcp.prompts import Prompts
 from tetrarium.mcp.resources import Resources
 from tetrarium.mcp.tools import BY_NAME, TOOLS, Caller, Tool
@@ -81,10 +83,11 @@ class Session:
         self._relay = relay
         self._allowance = allowance or Allowance()
         self._listed = False
-        self._notices = Notices(host)
-        self._resources = Resources(host, self._caller)
-        self._prompts = Prompts(host, self._caller)
-        self._completions = Completions(host, self._caller)
+        self._calls = Calls(host)
+        self._notices = Notices(self._calls)
+        self._resources = Resources(self._calls, self._caller)
+        self._prompts = Prompts(self._calls, self._caller)
+        self._completions = Completions(self._calls, self._caller)
         self._server: Server[dict[str, Any]] = Server(
             "tetrarium",
             title="Tetrarium",
@@ -106,6 +109,7 @@ class Session:
             on_get_prompt=self._prompts.get,
             on_completion=self._completions.complete,
         )
+        self._server.middleware.append(_sheltered)
 
     async def serve(self, lines: Lines, write: Write) -> None:
         """Serve until the client leaves. Calls under way are finished first, for at most `drain_time`."""
@@ -132,6 +136,7 @@ class Session:
             self._host.warm_up()
 
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        refuse_cursor(params)
         self._listed = True
         return types.ListToolsResult(tools=[_listed(tool) for tool in TOOLS])
 
@@ -157,7 +162,7 @@ class Session:
             if not tool.read_only:
                 self._allowance.spend()
                 verb = _once(verb, context.request)
-            answer = await call(self._host, context, verb, self)
+            answer = await self._calls.run_long(verb, context)
         except UserError as error:
             return _refused(str(error))
         except Exception:  # the dispatcher: whatever it was, the client gets an answer and the log the traceback
@@ -166,6 +171,18 @@ class Session:
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)], structured_content=answer.structured
         )
+
+
+async def _sheltered(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """The dispatcher of everything but tools: what fails inside is a traceback in the log and one sentence on the
+    wire, the same in both eras."""
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):
+        raise
+    except Exception:
+        log.exception("%s failed", ctx.method)
+        raise MCPError(code=types.INTERNAL_ERROR, message=_FAILED) from None
 
 
 def _once(verb: Callable[[MemoryService], Answer], key: str | None) -> Callable[[MemoryService], Answer]:
