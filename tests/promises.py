@@ -295,6 +295,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_ledger.py::*",
         "unit/test_meeting.py::*",
     ),
+    "An agent and the window share a space, and neither needs the other.": ("gui/test_beside_agents.py::*",),
     "What an IDE starts is the standard library alone; the host outlives the IDE and ends when nobody wants it any more.": (
         RELAY + "test_a_relay_loads_the_standard_library_and_nothing_else",
         RELAY + "test_a_host_survives_the_process_group_and_the_process_tree_of_its_client",
@@ -304,6 +305,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         RELAY + "test_a_client_that_stops_reading_stops_nobody_else",
         RELAY + "test_sixty_four_interleaved_calls_a_storm_of_cancels_and_ids_used_twice",
         RELAY + "test_a_client_that_is_killed_in_the_middle_of_a_call_harms_nobody",
+        RELAY + "test_a_client_that_writes_in_circles_is_told_to_wait_and_still_may_read",
         "unit/test_lane.py::*",
         "unit/test_lines.py::*",
     ),
