@@ -40,6 +40,10 @@ pytestmark = [
 SCORED = {"2025-11-25": (30, 69), "2026-07-28": (37, 120)}
 """Scenarios that the suite scores at a revision, and the checks that pass in them."""
 
+TIMED = {"server-stateless"}
+"""Scenarios that wait half a second for an answer and no longer. On a machine that is busy with two judges they are asked
+again, alone, before they are believed."""
+
 UNSCORED = {
     "2025-11-25": {
         "server-session-lifecycle": "added after the revision; passes",
@@ -87,8 +91,13 @@ def verdicts(node: Node, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     """The checks of every scenario, by revision. Both revisions are judged at the same time."""
     folder = tmp_path_factory.mktemp("conformance")
     with _relay(folder) as url, ThreadPoolExecutor() as both:
-        judged = {revision: both.submit(_judge, node, url, revision, folder) for revision in SCORED}
-        return {revision: future.result() for revision, future in judged.items()}
+        judging = {revision: both.submit(_judge, node, url, revision, folder) for revision in SCORED}
+        judged = {revision: future.result() for revision, future in judging.items()}
+        for revision, found in judged.items():
+            for name in TIMED & found.keys():
+                if any(check["status"] not in ("SUCCESS", "INFO") for check in found[name]):
+                    found |= _judge(node, url, revision, folder, "--scenario", name, "--spec-version", revision)
+        return judged
 
 
 @contextmanager
@@ -113,12 +122,11 @@ def _program(script: str, *arguments: str) -> Iterator[str]:
         assert process.wait(PATIENCE) == 0
 
 
-def _judge(node: Node, url: str, revision: str, folder: Path) -> dict[str, list[dict[str, Any]]]:
-    results = folder / revision
-    done = node.run(
-        node.module(*SUITE), "server", "--url", url, "--requirements", revision, "-o", str(results), timeout=PATIENCE
-    )
-    assert done.returncode == 0, done.stdout[-4_000:] + done.stderr[-2_000:]
+def _judge(node: Node, url: str, revision: str, folder: Path, *choice: str) -> dict[str, list[dict[str, Any]]]:
+    results = folder / "-".join((revision, *choice))
+    chosen = choice or ("--requirements", revision)
+    done = node.run(node.module(*SUITE), "server", "--url", url, *chosen, "-o", str(results), timeout=PATIENCE)
+    assert results.is_dir(), done.stdout[-4_000:] + done.stderr[-2_000:]
     return {
         path.parent.name.removeprefix("server-").rsplit("-", 6)[0]: json.loads(path.read_text("utf-8"))
         for path in sorted(results.glob("*/checks.json"))
