@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +30,9 @@ def space(tmp_path: Path) -> Iterator[MemoryService]:
     """An empty space, closed afterwards."""
     with tetrarium.open_space(tmp_path / "space") as opened:
         yield opened
+
+
+os.environ["TETRARIUM_LINGER"] = "1"  # for hosts that programs of a test start, wherever they pass it on
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -225,6 +225,14 @@ class Inhibition:
 
 
 @dataclass(frozen=True, slots=True)
+class Trashed:
+    """A memory in the trash, and since when."""
+
+    memory: Memory
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Contradiction:
     """A live pair that may not both be true. Proposed, never applied: only `supersedes` or `inhibit` takes one out."""
 

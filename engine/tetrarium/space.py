@@ -461,10 +461,9 @@ class Space:
     def damage_note(self) -> str:
         """What is left out of every answer because it is damaged; "" when nothing is."""
         damage = self.damage
-        lost = len(damage.lost.get(MEMORY.code, ()))
-        count = len(damage.rows(MEMORY)) + lost
+        count = len(damage.keys(MEMORY))
         parts = [f"{count} {'memory is' if count == 1 else 'memories are'} damaged and left out"] if count else []
-        if damage.rows(INHIBITION) or damage.lost.get(INHIBITION.code):
+        if damage.keys(INHIBITION):
             parts.append("records of corrections are damaged")
         if damage.structure or damage.indexes or damage.fulltext:
             parts.append("the store is damaged")

@@ -106,9 +106,10 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--linger",
         type=float,
-        default=DEFAULTS.host_linger,
+        default=os.environ.get("TETRARIUM_LINGER", str(DEFAULTS.host_linger)),
         metavar="SECONDS",
-        help="how long a host that this program starts stays after its last client (default: %(default)g)",
+        help="how long a host that this program starts stays after its last client (default: TETRARIUM_LINGER, "
+        f"else {DEFAULTS.host_linger:g})",
     )
     parser.add_argument(
         "--log-file",

@@ -10,6 +10,8 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     editing    get, update, inhibit, release, feedback, forget, restore, contradictions …
     looking    page, snapshot, snapshot_since, stats
     arranging  clusters: walk, name, plan, apply, undo, examine, repair
+    curating   trashed, corrections, amend_inhibition, inhibit_all, label_all, let_through, tune
+    rehearsing rehearse: a recall of before under other premises
     keeping    backup, backups, preview_restore, restore_backup, restore_memory; the daily copy
     healing    health, heal
     undoing    history, undo, redo, undo_client
