@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import mcp_types as types
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ResourceUpdated
+from mcp.shared.exceptions import MCPError
 
 from tetrarium.config import DEFAULTS
 from tetrarium.mcp.calls import Calls
@@ -61,8 +62,9 @@ class Notices:
         """Handshake era: watch one resource. It need not exist yet."""
         if address_of(params.uri) is None:
             raise no_resource(context, params.uri, "Only memory:// resources can be watched.")
-        if len(self._subscribed) >= MAX_WATCHED:
-            raise no_resource(context, params.uri, f"{MAX_WATCHED} resources are watched already.")
+        if params.uri not in self._subscribed and len(self._subscribed) >= MAX_WATCHED:
+            message = f"{MAX_WATCHED} resources are watched already; let one go first."
+            raise MCPError(code=types.INVALID_PARAMS, message=message)
         self._session = context.session
         if params.uri not in self._subscribed:
             self._subscribed.add(params.uri)
