@@ -77,11 +77,12 @@ def node_with(packages: dict[str, str]) -> Node:
 def _install(node: Node, npm: Path) -> None:
     """Install without running what packages bring along for their installation."""
     quiet = ("--no-audit", "--no-fund", "--no-update-notifier", "--ignore-scripts", "--no-package-lock")
-    bounded = ("--fetch-retries=1", "--fetch-timeout=20000")
+    bounded = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=20000", "--logs-max=0")
     path = os.pathsep.join((str(Path(node.program).parent), os.environ["PATH"]))
     try:
         done = node.run(str(npm), "install", *quiet, *bounded, timeout=PATIENCE, PATH=path)
     except subprocess.TimeoutExpired as late:
         raise NoNode(f"npm did not install in {PATIENCE:.0f} s") from late
     if done.returncode != 0:
-        raise NoNode(f"npm cannot install the packages: {done.stderr.strip()[-300:]}")
+        said = [line.removeprefix("npm error ") for line in done.stderr.splitlines() if line.startswith("npm error ")]
+        raise NoNode(f"npm cannot install the packages ({'; '.join(said[:3])})")

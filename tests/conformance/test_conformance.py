@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from node_packages import INSPECTOR, PACKAGES, Node, NoNode, node_with
 
+from clients import LINGER, Pipe
 from tetrarium.mcp.prompts import PROMPTS
 from tetrarium.mcp.resources import TEMPLATES
 from tetrarium.mcp.tools import TOOLS
@@ -181,6 +182,7 @@ def test_a_client_of_the_typescript_sdk_works_a_day(node: Node, tmp_path: Path, 
 
 def test_the_inspector_sees_tools_resources_and_prompts(tmp_path: Path) -> None:
     node = _node(INSPECTOR)
+    staying = Pipe(tmp_path / "space").hello()  # one host for all calls
     launcher = node.module("@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
 
     def inspect(*method: str) -> dict[str, Any]:
@@ -201,7 +203,8 @@ def test_the_inspector_sees_tools_resources_and_prompts(tmp_path: Path) -> None:
     assert [tool["name"] for tool in inspect("tools/list")["tools"]] == [tool.name for tool in TOOLS]
     assert inspect("resources/read", "--uri", "memory://stats")["contents"][0]["mimeType"] == "application/json"
     assert inspect("prompts/get", "--prompt-name", "session_start")["messages"][0]["role"] == "user"
+    assert staying.leave()[0] == 0
 
 
 def _command(space: Path) -> list[str]:
-    return [sys.executable, "-m", "tetrarium.mcp", "--data-dir", str(space), "--log-level", "error"]
+    return [sys.executable, "-m", "tetrarium.mcp", *LINGER, "--data-dir", str(space), "--log-level", "error"]

@@ -17,8 +17,8 @@ from mcp.shared.exceptions import MCPError
 from tetrarium.config import DEFAULTS
 from tetrarium.errors import UserError
 from tetrarium.mcp.arguments import Argument, nearest, read, visible
+from tetrarium.mcp.calls import Calls
 from tetrarium.mcp.context import Context, refuse_cursor
-from tetrarium.mcp.host import Host
 from tetrarium.mcp.quoting import iso, line
 from tetrarium.mcp.resource_texts import QUOTED, Address, item
 from tetrarium.mcp.tools import CATEGORY_NAMES, Caller
@@ -46,8 +46,8 @@ class Prompt:
 class Prompts:
     """Lists and writes the prompts for one client. `caller` tells who asks."""
 
-    def __init__(self, host: Host, caller: Callable[[Context], Caller]) -> None:
-        self._host = host
+    def __init__(self, calls: Calls, caller: Callable[[Context], Caller]) -> None:
+        self._calls = calls
         self._caller = caller
 
     async def list(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -66,7 +66,7 @@ class Prompts:
         try:
             given = {name: value for name, value in (params.arguments or {}).items() if value.strip()}
             values = read(prompt.arguments, given)
-            messages = await self._host.call(lambda service: prompt.write(service, values, caller))
+            messages = await self._calls.run(lambda service: prompt.write(service, values, caller))
         except UserError as error:
             raise MCPError(code=types.INVALID_PARAMS, message=visible(str(error))) from None
         return types.GetPromptResult(description=prompt.description, messages=messages)

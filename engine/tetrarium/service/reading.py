@@ -53,6 +53,9 @@ _CONSIDERED = 200
 _REVIEWED = 20
 """Contradictions, edges and memories of a kind that one review names."""
 
+_NAMED = 1_000
+"""Largest clusters whose names are looked through."""
+
 _LATELY = 200
 """Newest memories that are looked through for those of one client."""
 
@@ -83,6 +86,18 @@ class Reading(Door):
             ),
             tuple(self._space.reader.memories(newest.tolist())),
         )
+
+    def members(self, cluster: int, *, most: int) -> tuple[tuple[Memory, ...], int, int]:
+        """Live memories of a cluster, the most typical one first, then the newest; how many live ones there are, and
+        how many inhibited ones. Raises NotFound."""
+        self.catch_up()
+        detail, table = self._clusters.detail(cluster), self._space.indexes.table
+        nums = np.asarray([table.by_id[memory_id] for memory_id in detail.members], np.int64)
+        live = nums[~table.inhibited[nums] & (table.expires[nums] > time.time())]
+        typical = live == table.by_id[detail.medoid]
+        first = live[np.lexsort((-live, ~typical))][:most]
+        silent = int(table.inhibited[nums].sum())
+        return tuple(self._space.reader.memories(first.tolist())), len(live), silent
 
     def briefing(self, *, project: str | None = None, budget: int) -> Briefing:
         """What somebody who forgot everything should know first, without a question: preferences, where the work
@@ -179,7 +194,7 @@ class Reading(Door):
     def clusters_like(self, text: str, *, project: str | None = None) -> tuple[int, ...]:
         """Ids of clusters that begin so, or whose name holds the text; largest first."""
         words = text.strip().casefold()
-        everything = self.overview(project=project, clusters=len(self._space.indexes.table), memories=0).clusters
+        everything = self.overview(project=project, clusters=_NAMED, memories=0).clusters
         return tuple(c.id for c in everything if str(c.id).startswith(words) or words in c.name.casefold())
 
     def changed_clusters(self, since: int) -> set[int] | None:

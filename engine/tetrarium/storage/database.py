@@ -11,14 +11,16 @@ a deferred one that turns into a write fails at once when another process has co
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
 
 from tetrarium import errors, paths
-from tetrarium.storage import checks, effects, migrations, seals
+from tetrarium.storage import backups, checks, effects, migrations, seals
 
 Connection = apsw.Connection
 """The name under which other rooms hand a transaction's connection through; only this room uses it."""
@@ -52,6 +54,7 @@ class Database:
             else:
                 _make_folder(folder)
             try:
+                _copy_before_migrating(file)
                 connection = _connect(file, busy_timeout)
                 migrations.apply(connection, application_id=APPLICATION_ID)
                 seals.watch(connection)
@@ -61,6 +64,12 @@ class Database:
                 return cls(_connect_read_only(file), file, writable=False)
             return cls(connection, file, writable=True)
 
+    @classmethod
+    def view(cls, file: Path) -> Database:
+        """A store that nobody writes, as a backup is, for reading only. Raises DamagedSpace."""
+        with explained(file):
+            return cls(_connect_read_only(file), file, writable=False)
+
     @property
     def writable(self) -> bool:
         return self._writable and not self.trouble
@@ -69,8 +78,15 @@ class Database:
         """Only read from now on. why: one sentence for people."""
         self.trouble = self.trouble or why
 
+    def reopen(self, *, busy_timeout: int) -> None:
+        """Open the file that stands under this name now."""
+        fresh = Database.open(self.path.parent, busy_timeout=busy_timeout)
+        self.connection.close()
+        self.connection, self._writable = fresh.connection, fresh.writable
+        self._identity, self.trouble = fresh._identity, ""
+
     def was_replaced(self) -> bool:
-        """Whether another file stands under the name of this one now; 2 µs."""
+        """Whether another file stands under the name of this one now, or none; 2 µs."""
         return self._identity != _identity(self.path)
 
     @contextmanager
@@ -148,6 +164,12 @@ class Database:
     def closed(self) -> bool:
         return self._closed
 
+    def rebuild(self) -> None:
+        """Write every page anew from the rows that can be read. Raises DamagedSpace when they cannot."""
+        with explained(self.path):
+            self.connection.execute("REINDEX")
+            self.connection.execute("VACUUM")
+
     def fold_log(self) -> None:
         """Fold the write-ahead log into the file and empty it, so that no deleted byte stays in it."""
         with explained(self.path):
@@ -213,7 +235,7 @@ def explained(file: Path) -> Iterator[None]:
     except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
         raise errors.DamagedSpace(
             f"{file} is damaged or is not a Tetrarium space; it was left as it is.",
-            advice="Restore it from a backup, or choose another folder with --data-dir.",
+            advice="`tetrarium restore` puts its newest sound backup there; or choose another folder with --data-dir.",
         ) from error
     except apsw.IOError as error:
         raise errors.SpaceUnavailable(
@@ -244,7 +266,7 @@ def _refuse_foreign(file: Path) -> None:
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
         raise errors.DamagedSpace(
             f"{file} is damaged or is not a Tetrarium space; it was left as it is.",
-            advice="Restore it from a backup, or choose another folder with --data-dir.",
+            advice="`tetrarium restore` puts its newest sound backup there; or choose another folder with --data-dir.",
         )
     # Offsets 60 and 68 of the SQLite header hold user_version and application_id, big-endian.
     version, application = int.from_bytes(head[60:64], "big"), int.from_bytes(head[68:72], "big")
@@ -259,6 +281,16 @@ def _refuse_foreign(file: Path) -> None:
             f"{migrations.SCHEMA_VERSION}); it was left as it is.",
             advice="Update Tetrarium, or choose another folder with --data-dir.",
         )
+
+
+def _copy_before_migrating(file: Path) -> None:
+    """Keep a copy of a store of an older schema before it is brought up to date."""
+    if not file.exists() or file.stat().st_size < 100:
+        return
+    with file.open("rb") as stream:
+        version = int.from_bytes(stream.read(100)[60:64], "big")
+    if 0 < version < migrations.SCHEMA_VERSION and os.access(file.parent, os.W_OK):
+        backups.made(file, "migration", datetime.now(UTC))
 
 
 def _connect(file: Path, busy_timeout: int) -> apsw.Connection:

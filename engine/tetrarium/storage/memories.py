@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -91,6 +91,13 @@ class Wording:
     expires_at: datetime | None
 
 
+def worded(draft: Draft, wording: Wording | None) -> Draft:
+    """A draft with the very tokens and entities that a memory had at a revision, where they are known."""
+    if wording is None or not wording.tokens:
+        return draft
+    return replace(draft, tokens=wording.tokens, entities=wording.entities)
+
+
 FEEDBACK_WORTH = 3
 """Recalls that one piece of feedback weighs as much as: one "helped" confirms a memory, as three recalls do."""
 
@@ -150,9 +157,10 @@ def _text_columns(draft: Draft) -> tuple[str | int | float | bytes, ...]:
     )
 
 
-def insert(connection: apsw.Connection, draft: Draft, *, now: datetime) -> tuple[int, str]:
-    """A new memory; gives its number and id. Its position in the session is the next one."""
-    memory_id = new_id()
+def insert(connection: apsw.Connection, draft: Draft, *, now: datetime, memory_id: str = "") -> tuple[int, str]:
+    """A new memory; gives its number and id. Its position in the session is the next one. memory_id: of one that was
+    here before, else a new one."""
+    memory_id = memory_id or new_id()
     source = draft.source
     row = (
         memory_id,
@@ -394,6 +402,7 @@ def purge(connection: apsw.Connection, num: int, *, now: datetime) -> None:
     (memory_id,) = _first(connection, "SELECT id FROM memories WHERE num = ?", num)
     effects.note(connection, num, "presence", memory_id, effects.LIVE if live else effects.TRASHED, effects.GONE)
     connection.execute("DELETE FROM memories WHERE num = ?", (num,))
+    connection.execute("DELETE FROM retries")  # answers may quote it
     log_change(connection, num, "purge", now)
 
 
@@ -421,6 +430,11 @@ def log_change(connection: apsw.Connection, num: int, op: str, now: datetime) ->
 def set_meta(connection: apsw.Connection, key: str, value: Any) -> None:
     """A fact about the space, as JSON."""
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+
+def drop_meta(connection: apsw.Connection, key: str) -> None:
+    """The space has no such fact (any more)."""
+    connection.execute("DELETE FROM meta WHERE key = ?", (key,))
 
 
 def _note_place(connection: apsw.Connection, num: int) -> None:
@@ -494,6 +508,10 @@ class MemoryReader:
                     "A memory does not read as it was written: the file was damaged, or changed by another program.",
                     advice="`tetrarium doctor` says which, and what can be done.",
                 )
+
+    def numbers(self) -> list[int]:
+        """Numbers of all memories outside the trash."""
+        return [num for (num,) in self._all("SELECT num FROM memories WHERE trashed_at IS NULL ORDER BY num", ())]
 
     def ids(self, nums: Sequence[int]) -> list[str]:
         """Ids of memories that the store still has, the trash included."""
@@ -682,6 +700,30 @@ class MemoryReader:
     def document_frequencies(self) -> dict[str, int]:
         """Term → number of memories that hold it, from the full-text index itself."""
         return dict(self._all("SELECT term, doc FROM vocabulary", ()))
+
+    def corrections(self, limit: int) -> tuple[Inhibition, ...]:
+        """Edges between memories outside the trash, newest first, lifted ones too."""
+        rows = self._all(
+            """
+            SELECT t.id, s.id, e.reason, e.author, e.created_at, e.lifted_at
+            FROM inhibitions e JOIN memories t ON t.num = e.target LEFT JOIN memories s ON s.num = e.successor
+            WHERE t.trashed_at IS NULL ORDER BY e.edge DESC LIMIT ?
+            """,
+            (limit,),
+        )
+        return tuple(
+            Inhibition(target, successor, reason, author, _moment(at), _moment(lifted) if lifted else None)
+            for target, successor, reason, author, at, lifted in rows
+        )
+
+    def trashed(self, first: int, count: int) -> list[tuple[int, datetime]]:
+        """(num, since when) of what is in the trash, the last first."""
+        rows = self._all(
+            "SELECT num, trashed_at FROM memories WHERE trashed_at IS NOT NULL ORDER BY trashed_at DESC, num DESC "
+            "LIMIT ? OFFSET ?",
+            (count, first),
+        )
+        return [(num, _moment(at)) for num, at in rows]
 
     def trash_count(self) -> int:
         return int(self._one("SELECT count(*) FROM memories WHERE trashed_at IS NOT NULL", ())[0])

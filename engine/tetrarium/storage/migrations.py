@@ -223,12 +223,56 @@ def _requests_with_their_text(connection: apsw.Connection) -> None:
     )
 
 
+def _audit(connection: apsw.Connection) -> None:
+    """Who read and wrote what, append-only; and what was imported, so that it can be taken back."""
+    connection.execute(
+        """
+        CREATE TABLE audit (
+            seq INTEGER PRIMARY KEY,
+            at INTEGER NOT NULL, verb TEXT NOT NULL, kind TEXT NOT NULL,
+            client TEXT NOT NULL, session TEXT NOT NULL,
+            count INTEGER NOT NULL, ids BLOB NOT NULL, -- keyed hashes of memory ids, 8 bytes each
+            hash BLOB NOT NULL -- keyed, of this row and the hash before it
+        );
+        CREATE INDEX audit_by_time ON audit (at);
+        CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+        CREATE TRIGGER audit_never_goes BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+        CREATE TABLE imports (
+            batch TEXT PRIMARY KEY, file TEXT NOT NULL, client TEXT NOT NULL,
+            added TEXT NOT NULL, before TEXT NOT NULL, at INTEGER NOT NULL, undone_at INTEGER
+        ) WITHOUT ROWID;
+        CREATE TABLE imported (
+            batch TEXT NOT NULL REFERENCES imports,
+            num INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            revision INTEGER NOT NULL,
+            PRIMARY KEY (batch, num)
+        ) WITHOUT ROWID;
+        CREATE INDEX imported_by_memory ON imported (num);
+        """
+    )
+
+
+def _retries(connection: apsw.Connection) -> None:
+    """What the transactions of a call wrote, for a while, so that the call may be sent again."""
+    connection.execute(
+        """
+        CREATE TABLE retries (
+            key TEXT NOT NULL, step INTEGER NOT NULL, result TEXT NOT NULL, at INTEGER NOT NULL,
+            PRIMARY KEY (key, step)
+        ) WITHOUT ROWID;
+        CREATE INDEX retries_by_age ON retries (at);
+        """
+    )
+
+
 STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0001_first_schema", _first_schema),
     ("0002_arrangement", _arrangement),
     ("0003_corrections_and_counters", _corrections_and_counters),
     ("0004_relations", _relations),
     ("0005_history", _history),
+    ("0006_audit", _audit),
+    ("0007_retries", _retries),
 )
 """In order; never edited once released, only added to."""
 

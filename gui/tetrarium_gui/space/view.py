@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
@@ -23,6 +23,7 @@ from tetrarium_gui.space.scene import CIRCUMRADIUS, Scene, births, geometry, loo
 from tetrarium_gui.space.tetrahedra import Atmosphere, GLCanvas
 from tetrarium_gui.state import ColorBy, WindowState
 from tetrarium_gui.style import CAMERA_EASE, GROW_TIME, REVEAL_TIME, Theme, scene_palette, visible
+from tetrarium_gui.words import t
 
 FRAME = 16
 """Milliseconds between frames while something moves."""
@@ -50,11 +51,12 @@ class SpaceView(QWidget):
 
     hovered = Signal(str)
     notice = Signal(str)
+    menu_asked = Signal(QPoint)
 
     def __init__(self, state: WindowState, theme: Theme, *, opengl: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("space")
-        self.setAccessibleName("The space of memories; the list below holds the same memories as text")
+        self.setAccessibleName(t("space.name"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setMinimumSize(320, 240)
@@ -266,6 +268,9 @@ class SpaceView(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self._press is not None and not self._dragged and event.button() == Qt.MouseButton.LeftButton:
             self.state.select(self._at(event.position()))
+        elif self._press is not None and not self._dragged and event.button() == Qt.MouseButton.RightButton:
+            self.state.select(self._at(event.position()))
+            self.menu_asked.emit(event.globalPosition().toPoint())
         self._press = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -337,9 +342,12 @@ class SpaceView(QWidget):
         assert scene is not None
         assert snapshot is not None
         row = scene.row(memory_id)
-        words = [CATEGORIES[int(snapshot.category[row])].value, scene.clusters[int(scene.cluster[row])].name]
+        words = [
+            t(f"category.{CATEGORIES[int(snapshot.category[row])].value}"),
+            scene.clusters[int(scene.cluster[row])].name,
+        ]
         if scene.inhibited[row]:
-            words.append("inhibited")
+            words.append(t("space.inhibited"))
         palette = scene_palette(self.theme)
         by_cluster = self.state.color_by is ColorBy.CLUSTER
         color = palette[int((scene.cluster_palette if by_cluster else scene.category_palette)[row])]
