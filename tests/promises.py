@@ -314,6 +314,10 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
     "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
+    "Whatever write, sync or rename fails, the disk is full, the permissions go or the clock jumps: it is said, reads go on, "
+    "nothing acknowledged is lost, nothing expires for good, and a full disk still lets memories go.": (
+        "faults/test_durability.py::*",
+    ),
     "An empty space offers a sample, an import and the connection of an IDE, each shown before it happens; spaces and languages "
     "change in place; all of it goes by the keyboard, and it closes well at any moment.": (
         "gui/test_beginnings.py::*",

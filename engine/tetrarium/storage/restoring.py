@@ -9,7 +9,7 @@ history and the audit stay those of the living space, and no number or change is
 from __future__ import annotations
 
 import shutil
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from tetrarium.storage.backups import explained
 from tetrarium.storage.effects import UNDER_WAY
 from tetrarium.storage.memories import microseconds
 
-STAYING = ("history", "effects", "undoings", "audit")
+STAYING = ("history", "effects", "undoings", "audit", "retries")
 """Tables that tell what happened: a restored space keeps what they say now. Also any whose name begins with `audit_`."""
 
 SPACE = 0
@@ -82,13 +82,20 @@ def overwrite(live: Path, prepared: Path, seen: int, *, busy_timeout: int) -> bo
     with closing(apsw.Connection(str(prepared))) as source, closing(apsw.Connection(str(live))) as target:
         target.set_busy_timeout(busy_timeout)
         target.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
-        with closing(apsw.Connection(str(live))) as watcher, target.backup("main", source, "main") as backup:
+        backup = target.backup("main", source, "main")
+        try:
             # The first step takes the write lock and holds it to the end: nobody commits from here on.
             backup.step(1)
-            if _number(watcher, "SELECT ifnull(max(seq), 0) FROM changes") != seen:
-                return False
+            with closing(apsw.Connection(str(live))) as watcher:
+                if _number(watcher, "SELECT ifnull(max(seq), 0) FROM changes") != seen:
+                    return False
             backup.step(-1)
-        target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            backup.finish()
+        finally:
+            backup.close(True)
+        # What cannot be folded now is folded later.
+        with suppress(apsw.Error):
+            target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return True
 
 
