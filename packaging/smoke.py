@@ -87,7 +87,7 @@ class Trial:
         self.what, self.options = what, options
         self.window, self.endpoint = (programs / suffixed(name) for name in ("tetrarium", "tetrarium-mcp"))
         self.space, self.decoys = folder / "space", folder / "project"
-        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "TETRARIUM_LINGER": "1"}
         if os.name == "nt":
             self.environment |= {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "APPDATA", "LOCALAPPDATA")}
         if what == "bundle":

@@ -6,6 +6,7 @@ journey, a fault or the window is named by some promise. A name is "file::test",
 
 from __future__ import annotations
 
+RELAY = "journeys/test_relay.py::"
 JOURNEYS = "journeys/test_memories.py::"
 MCP = "journeys/test_mcp.py::"
 WIRE = "journeys/test_mcp_wire.py::"
@@ -80,6 +81,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "A question on what the space does not know is answered with nothing, and the reason.": (
         JOURNEYS + "test_a_subject_that_the_space_does_not_know_is_answered_with_nothing_and_the_reason",
+        "unit/test_evidence.py::*",
     ),
     "Without the model it works by keywords and says so; what was stored then is embedded later.": (
         JOURNEYS + "test_a_memory_stored_without_the_model_is_found_by_meaning_once_it_is_back",
@@ -159,7 +161,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         WIRE + "test_only_the_protocol_leaves_on_standard_output_also_with_debug_logging_and_at_the_end",
         WIRE + "test_a_request_that_cannot_be_read_is_answered_all_the_same",
         WIRE + "test_deep_but_readable_arguments_are_refused_by_name",
-        WIRE + "test_mutated_requests_never_stop_the_endpoint",
+        WIRE + "test_nonsense_is_answered_wherever_its_id_is_legible_and_never_stops_the_endpoint",
         WIRE + "test_a_line_beyond_the_limit_is_refused_and_the_next_one_served",
         WIRE + "test_calls_under_way_are_answered_after_the_client_closed_its_side",
     ),
@@ -281,4 +283,34 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "change in place; all of it goes by the keyboard, and it closes well at any moment.": (
         "gui/test_beginnings.py::*",
     ),
+    "All clients of a space share one host; when it is killed, asked to end or updated, no client notices and nothing is lost or written twice.": (
+        RELAY + "test_clients_that_start_together_share_one_host_and_lose_nothing",
+        RELAY + "test_a_killed_host_is_replaced_without_the_client_noticing",
+        RELAY + "test_the_official_client_survives_its_host_in_both_eras",
+        RELAY + "test_a_host_that_is_asked_to_end_hands_its_clients_on",
+        RELAY + "test_an_older_host_makes_room_for_a_newer_one",
+        RELAY + "test_what_a_crashed_host_left_behind_is_no_owner",
+        RELAY + "test_where_no_host_can_be_shared_the_client_gets_one_of_its_own",
+        RELAY + "test_every_spelling_of_a_folder_is_one_space",
+        "journeys/test_repeating.py::*",
+        "unit/test_ledger.py::*",
+        "unit/test_meeting.py::*",
+    ),
+    "What an IDE starts is the standard library alone; the host outlives the IDE and ends when nobody wants it any more.": (
+        RELAY + "test_a_relay_loads_the_standard_library_and_nothing_else",
+        RELAY + "test_a_host_survives_the_process_group_and_the_process_tree_of_its_client",
+        RELAY + "test_many_calls_leave_no_descriptor_open",
+    ),
+    "A client that floods, falls silent, dies or talks nonsense harms itself only.": (
+        RELAY + "test_a_client_that_stops_reading_stops_nobody_else",
+        RELAY + "test_sixty_four_interleaved_calls_a_storm_of_cancels_and_ids_used_twice",
+        RELAY + "test_a_client_that_is_killed_in_the_middle_of_a_call_harms_nobody",
+        "unit/test_lane.py::*",
+        "unit/test_lines.py::*",
+    ),
+    "Whoever watches a resource hears of its change from any client, also after the host was killed.": (
+        "journeys/test_mcp_notices.py::*",
+    ),
+    "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
+    "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
 }

@@ -155,10 +155,16 @@ class Settings:
 
     # --- recall -------------------------------------------------------------------------------
     evidence_floor: float = _number(
-        2.0,
+        4.5,
         unit="standard deviations",
         source="measured",
         about="Evidence under which a recall answers nothing: its subject is not in this space. 0 answers always.",
+    )
+    known_weight: float = _number(
+        6.8,
+        unit="standard deviations",
+        source="measured",
+        about="Evidence that knowing every word of a question's subject is worth.",
     )
     default_budget: int = _number(4_000, unit="tokens", source="S2", about="Budget of a recall when none is given.")
     hook_start_budget: int = _number(
@@ -424,6 +430,31 @@ class Settings:
         unit="share",
         source="T",
         about="Memories that an anonymous export may leave out before it is told more coarsely.",
+    )
+    # --- relay and host -----------------------------------------------------------------------
+    host_linger: float = _number(
+        600.0, unit="s", source="T", about="How long the host of a space stays after its last client has left."
+    )
+    host_patience: float = _number(
+        30.0,
+        unit="s",
+        source="T",
+        about="How long a relay waits for a host that is starting or leaving before it starts one of its own.",
+    )
+    host_closing_time: float = _number(
+        10.0, unit="s", source="T", about="How long the store may take to close when the host leaves."
+    )
+    open_requests: int = _number(
+        256, unit="requests", source="T", about="Unanswered requests of one client from which on no more are read."
+    )
+    write_burst: int = _number(
+        2_000, unit="writes", source="T", about="Writes that one client may make as fast as it likes."
+    )
+    write_rate: float = _number(
+        20.0, unit="writes/s", source="T", about="Writes of one client a second in the long run; more are refused."
+    )
+    retry_memory: float = _number(
+        3_600.0, unit="s", source="T", about="How long it is known what a call has written, should it be sent again."
     )
 
     # --- storage ------------------------------------------------------------------------------

@@ -204,4 +204,4 @@ def test_the_inspector_sees_tools_resources_and_prompts(tmp_path: Path) -> None:
 
 
 def _command(space: Path) -> list[str]:
-    return [sys.executable, "-m", "tetrarium.mcp", "--standalone", "--data-dir", str(space), "--log-level", "error"]
+    return [sys.executable, "-m", "tetrarium.mcp", "--data-dir", str(space), "--log-level", "error", "--linger", "1"]

@@ -140,7 +140,8 @@ class Door:
             embedding_ms = (time.perf_counter() - started) * 1e3
             return vector
 
-        question = analyse(text, embed, self._space.indexes, self._space.synonyms, datetime.now().astimezone())
+        space = self._space
+        question = analyse(text, embed, space.pieces, space.indexes, space.synonyms, datetime.now().astimezone())
         if question.vector is not None:
             # Memories that were stored while the model was away are not found by meaning before they are embedded.
             self._space.complete_vectors(CATCH_UP_VECTORS)

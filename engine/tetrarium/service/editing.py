@@ -322,9 +322,10 @@ class Editing(Keeping):
 
         self.catch_up()
         preview = plan()[0]
-        if confirm != preview.confirm:
+        if not confirm:
             return preview
-        self._copy_first("deletion", preview.total, self.settings.backup_deletion)
+        if confirm == preview.confirm:
+            self._copy_first("deletion", preview.total, self.settings.backup_deletion)
         return self._space.write(plan, commit, op="forget", client=client, frees=True)
 
     def restore(self, memory_id: str, *, client: str = "") -> Memory:

@@ -20,6 +20,7 @@ from tetrarium.service.looking import Looking
 from tetrarium.service.reading import Reading
 from tetrarium.service.rehearsing import Rehearsing
 from tetrarium.service.relating import Relating
+from tetrarium.service.repeating import Repeating
 from tetrarium.service.storing import Storing
 from tetrarium.service.undoing import Undoing
 
@@ -28,7 +29,18 @@ SAMPLE = "sample"
 
 
 class MemoryService(
-    Storing, Asking, Editing, Relating, Looking, Arranging, Rehearsing, Undoing, Reading, Exchange, Healing
+    Storing,
+    Asking,
+    Editing,
+    Relating,
+    Looking,
+    Arranging,
+    Rehearsing,
+    Undoing,
+    Reading,
+    Exchange,
+    Healing,
+    Repeating,
 ):
     """The memories of one space. Opened by `open_space`; a context manager."""
 

@@ -402,6 +402,7 @@ def purge(connection: apsw.Connection, num: int, *, now: datetime) -> None:
     (memory_id,) = _first(connection, "SELECT id FROM memories WHERE num = ?", num)
     effects.note(connection, num, "presence", memory_id, effects.LIVE if live else effects.TRASHED, effects.GONE)
     connection.execute("DELETE FROM memories WHERE num = ?", (num,))
+    connection.execute("DELETE FROM retries")  # answers may quote it
     log_change(connection, num, "purge", now)
 
 

@@ -252,6 +252,19 @@ def _audit(connection: apsw.Connection) -> None:
     )
 
 
+def _retries(connection: apsw.Connection) -> None:
+    """What the transactions of a call wrote, for a while, so that the call may be sent again."""
+    connection.execute(
+        """
+        CREATE TABLE retries (
+            key TEXT NOT NULL, step INTEGER NOT NULL, result TEXT NOT NULL, at INTEGER NOT NULL,
+            PRIMARY KEY (key, step)
+        ) WITHOUT ROWID;
+        CREATE INDEX retries_by_age ON retries (at);
+        """
+    )
+
+
 STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0001_first_schema", _first_schema),
     ("0002_arrangement", _arrangement),
@@ -259,6 +272,7 @@ STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0004_relations", _relations),
     ("0005_history", _history),
     ("0006_audit", _audit),
+    ("0007_retries", _retries),
 )
 """In order; never edited once released, only added to."""
 
