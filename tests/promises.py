@@ -282,6 +282,10 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
         "journeys/test_backups.py::*",
     ),
+    "An empty space offers a sample, an import and the connection of an IDE, each shown before it happens; spaces and languages "
+    "change in place; all of it goes by the keyboard, and it closes well at any moment.": (
+        "gui/test_beginnings.py::*",
+    ),
     "All clients of a space share one host; when it is killed, asked to end or updated, no client notices and nothing is lost or written twice.": (
         RELAY + "test_clients_that_start_together_share_one_host_and_lose_nothing",
         RELAY + "test_a_killed_host_is_replaced_without_the_client_noticing",
