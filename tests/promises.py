@@ -6,6 +6,7 @@ journey, a fault or the window is named by some promise. A name is "file::test",
 
 from __future__ import annotations
 
+RELAY = "journeys/test_relay.py::"
 JOURNEYS = "journeys/test_memories.py::"
 MCP = "journeys/test_mcp.py::"
 WIRE = "journeys/test_mcp_wire.py::"
@@ -160,7 +161,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         WIRE + "test_only_the_protocol_leaves_on_standard_output_also_with_debug_logging_and_at_the_end",
         WIRE + "test_a_request_that_cannot_be_read_is_answered_all_the_same",
         WIRE + "test_deep_but_readable_arguments_are_refused_by_name",
-        WIRE + "test_mutated_requests_never_stop_the_endpoint",
+        WIRE + "test_nonsense_is_answered_wherever_its_id_is_legible_and_never_stops_the_endpoint",
         WIRE + "test_a_line_beyond_the_limit_is_refused_and_the_next_one_served",
         WIRE + "test_calls_under_way_are_answered_after_the_client_closed_its_side",
     ),
@@ -210,4 +211,106 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_embedding.py::*",
     ),
     "Exact search and HNSW find the same; a damaged index file is never used.": ("unit/test_vectors.py::*",),
+    "A person corrects in the window: edited with the text before kept, superseded, inhibited with a reason, released, put "
+    "into the trash and back; a change by somebody else meanwhile shows both texts; no text is lost or slows the window.": (
+        "gui/test_editing.py::*",
+    ),
+    "The window speaks English and Chinese from one catalogue, and shows no text of a memory as markup.": (
+        "unit/test_words.py::*",
+    ),
+    "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
+        "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
+        "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",
+        "journeys/test_exchange.py::test_a_packed_export_comes_back_whole",
+        "journeys/test_exchange.py::test_an_export_for_reading_quotes_every_text",
+        "properties/test_exchange_properties.py::test_any_space_comes_back_from_its_export_byte_for_byte",
+        "unit/test_exchange_format.py::*",
+    ),
+    "An export can be filtered, put under pseudonyms, and hides each person among k or says no.": (
+        "journeys/test_exchange.py::test_a_filtered_export_holds_what_passes_and_names_nothing_else",
+        "journeys/test_exchange.py::test_a_pseudonymous_export_holds_no_name_and_stays_consistent",
+        "journeys/test_exchange.py::test_each_person_is_hidden_among_k_or_the_export_says_no",
+    ),
+    "An import shows first what it would do, takes all or nothing, changes nothing that is there, and can be undone.": (
+        "journeys/test_exchange.py::test_undoing_an_import_takes_out_exactly_what_it_brought",
+        "journeys/test_exchange.py::test_an_import_changes_nothing_that_is_there",
+        "journeys/test_exchange.py::test_nobody_in_a_foreign_file_counts_as_a_person",
+        "journeys/test_exchange.py::test_the_command_line_exports_previews_imports_and_undoes",
+    ),
+    "A file to import that is cut, changed, damaged, hostile or a bomb is refused, by line where that helps.": (
+        "journeys/test_exchange.py::test_a_file_that_is_cut_changed_or_no_export_is_refused_whole",
+        "journeys/test_exchange.py::test_lines_that_cannot_be_are_refused_by_number_and_all_or_nothing_is_taken",
+        "journeys/test_exchange.py::test_bombs_are_refused_within_bounds",
+    ),
+    "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
+        "gui/test_detail.py::*",
+    ),
+    "Everything that was done stands in history and can be taken back, whole or not at all, also after a restart; all that "
+    "one client did, after a preview; only a deletion for good has no way back, and leaves no text there.": (
+        "journeys/test_history.py::*",
+    ),
+    "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
+    "The trash and every correction are listed, many memories are changed in one step, what is let through is never void, and "
+    "a recall can be asked again under other premises.": ("journeys/test_curating.py::*",),
+    "Memories, topics, recalls and the health of the space are resources: quoted, with their source; inhibited words never unsaid.": (
+        "journeys/test_mcp_resources.py::*",
+    ),
+    "session_start, session_end and review are prompts with real memories in them; what a person types is completed.": (
+        "journeys/test_mcp_prompts.py::*",
+    ),
+    "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
+        "journeys/test_mcp_long_calls.py::*",
+    ),
+    "Every panel answers to real clicks: a recall replayed and explained, voids let through, dials with their effect, edges "
+    "compared and lifted, many memories at once with a preview, an agent followed live, topics, time, health, export, pictures; "
+    "and every change is undone, after a restart too.": ("gui/test_panels.py::*",),
+    "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
+        "conformance/test_conformance.py::*",
+    ),
+    "An IDE is connected without one foreign byte of its configuration changing, and taken off to the very bytes.": (
+        "journeys/test_connect.py::*",
+        "unit/test_connect_jsonc.py::*",
+        "properties/test_connect_properties.py::*",
+    ),
+    "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
+        "journeys/test_hooks.py::*",
+    ),
+    "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
+    "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
+        "journeys/test_backups.py::*",
+    ),
+    "All clients of a space share one host; when it is killed, asked to end or updated, no client notices and nothing is lost or written twice.": (
+        RELAY + "test_clients_that_start_together_share_one_host_and_lose_nothing",
+        RELAY + "test_a_killed_host_is_replaced_without_the_client_noticing",
+        RELAY + "test_the_official_client_survives_its_host_in_both_eras",
+        RELAY + "test_a_host_that_is_asked_to_end_hands_its_clients_on",
+        RELAY + "test_an_older_host_makes_room_for_a_newer_one",
+        RELAY + "test_what_a_crashed_host_left_behind_is_no_owner",
+        RELAY + "test_where_no_host_can_be_shared_the_client_gets_one_of_its_own",
+        RELAY + "test_every_spelling_of_a_folder_is_one_space",
+        "journeys/test_repeating.py::*",
+        "unit/test_ledger.py::*",
+        "unit/test_meeting.py::*",
+    ),
+    "What an IDE starts is the standard library alone; the host outlives the IDE and ends when nobody wants it any more.": (
+        RELAY + "test_a_relay_loads_the_standard_library_and_nothing_else",
+        RELAY + "test_a_host_survives_the_process_group_and_the_process_tree_of_its_client",
+        RELAY + "test_many_calls_leave_no_descriptor_open",
+    ),
+    "A client that floods, falls silent, dies or talks nonsense harms itself only.": (
+        RELAY + "test_a_client_that_stops_reading_stops_nobody_else",
+        RELAY + "test_sixty_four_interleaved_calls_a_storm_of_cancels_and_ids_used_twice",
+        RELAY + "test_a_client_that_is_killed_in_the_middle_of_a_call_harms_nobody",
+        "unit/test_lane.py::*",
+        "unit/test_lines.py::*",
+    ),
+    "Whoever watches a resource hears of its change from any client, also after the host was killed.": (
+        "journeys/test_mcp_notices.py::*",
+    ),
+    "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
+    "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
+    "An empty space offers a sample, an import and the connection of an IDE, each shown before it happens; spaces and languages "
+    "change in place; all of it goes by the keyboard, and it closes well at any moment.": (
+        "gui/test_beginnings.py::*",
+    ),
 }

@@ -26,7 +26,8 @@ from tetrarium.model import (
     Standing,
     Version,
 )
-from tetrarium.service.door import EVERYWHERE, NEVER, Door, check_trust
+from tetrarium.service.door import EVERYWHERE, NEVER, check_trust
+from tetrarium.service.keeping import Keeping
 from tetrarium.storage import memories as rows
 from tetrarium.storage.database import Connection
 
@@ -34,7 +35,7 @@ EXAMPLES = 8
 """Memories that the preview of a forgetting names."""
 
 
-class Editing(Door):
+class Editing(Keeping):
     """Corrects."""
 
     def get(self, memory_id: str) -> Memory:
@@ -115,7 +116,7 @@ class Editing(Door):
                 rows.set_vector(connection, num, self._space.model, vector)
             return num
 
-        return self._memory(self._space.write(plan, commit))
+        return self._memory(self._space.write(plan, commit, op="update", client=client))
 
     def revert(self, memory_id: str, *, client: str = "") -> Memory:
         """Undo the last edit: text, keywords, labels, category and importance of the version before, as a new one.
@@ -165,7 +166,7 @@ class Editing(Door):
             rows.inhibit(connection, num, successor=heir, reason=why, author=who, now=rows.now())
             return num
 
-        return self._memory(self._space.write(plan, commit))
+        return self._memory(self._space.write(plan, commit, op="inhibit", client=client))
 
     def release(self, memory_id: str, *, client: str = "") -> Memory:
         """Lift the inhibition of a memory: it may be answered again, as before.
@@ -188,7 +189,7 @@ class Editing(Door):
                 raise InvalidInput(f"Memory {memory_id} is not inhibited; nothing changed.")
             return num
 
-        return self._memory(self._space.write(plan, commit))
+        return self._memory(self._space.write(plan, commit, op="release", client=client))
 
     def inhibitions(self, memory_id: str) -> tuple[Inhibition, ...]:
         """The chain of corrections that a memory belongs to, oldest first, lifted ones too. Raises NotFound."""
@@ -200,14 +201,14 @@ class Editing(Door):
         self.catch_up()
         return self._space.reader.contradictions()
 
-    def dismiss_contradiction(self, one: str, other: str) -> None:
+    def dismiss_contradiction(self, one: str, other: str, *, client: str = "") -> None:
         """Both are true after all: the pair is not proposed again. Raises NotFound, InvalidInput."""
 
         def commit(connection: Connection, pair: tuple[int, int]) -> None:
             if not rows.dismiss_contradiction(connection, *pair, now=rows.now()):
                 raise InvalidInput(f"No contradiction of {one} and {other} is proposed; nothing changed.")
 
-        self._space.write(lambda: (self._number(one), self._number(other)), commit)
+        self._space.write(lambda: (self._number(one), self._number(other)), commit, op="dismiss", client=client)
 
     def feedback(self, memory_id: str, helped: bool | None, *, recall_id: str = "", client: str = "") -> Memory:
         """Say that a recalled memory helped or misled; None takes that word back.
@@ -231,7 +232,8 @@ class Editing(Door):
             )
             return num
 
-        return self._memory(self._space.write(lambda: self._number(memory_id), commit))
+        number = self._space.write(lambda: self._number(memory_id), commit, op="feedback", client=source)
+        return self._memory(number)
 
     def forget(self, memory_id: str, *, permanently: bool = False, client: str = "") -> None:
         """Put a memory into the trash; `permanently` deletes it, from the trash too, with its versions and vector.
@@ -250,13 +252,16 @@ class Editing(Door):
                 lambda connection, num: self._space.take_out(
                     connection, num, lambda: rows.purge(connection, num, now=rows.now())
                 ),
+                op="forget for good",
+                client=client,
+                frees=True,
             )
             self._accesses, self._questions = {}, {}
             self._asked.clear()
             self._space.database.fold_log()
             snapshots.discard(self.path)
             return
-        self._space.write(plan, self._trash)
+        self._space.write(plan, self._trash, op="forget", client=client, frees=True)
 
     def forget_all(self, memory_ids: Sequence[str], *, client: str = "") -> Forgetting:
         """Put these memories into the trash, all or none. Raises NotFound, NotTrusted."""
@@ -272,7 +277,8 @@ class Editing(Door):
                 self._trash(connection, num)
             return tuple(self._space.indexes.table.ids[num] for num in nums)
 
-        ids = self._space.write(plan, commit)
+        self._copy_first("deletion", len(memory_ids), self.settings.backup_deletion)
+        ids = self._space.write(plan, commit, op="forget", client=client, frees=True)
         return Forgetting(True, len(ids), {}, (), 0, "", ids)
 
     def forget_matching(
@@ -314,12 +320,15 @@ class Editing(Door):
                 self._trash(connection, num)
             return replace(preview, done=True, confirm="", ids=tuple(self._space.indexes.table.ids[n] for n in nums))
 
+        self.catch_up()
+        preview = plan()[0]
         if not confirm:
-            self.catch_up()
-            return plan()[0]
-        return self._space.write(plan, commit)
+            return preview
+        if confirm == preview.confirm:
+            self._copy_first("deletion", preview.total, self.settings.backup_deletion)
+        return self._space.write(plan, commit, op="forget", client=client, frees=True)
 
-    def restore(self, memory_id: str) -> Memory:
+    def restore(self, memory_id: str, *, client: str = "") -> Memory:
         """Take a memory out of the trash; it gets a place anew. Raises NotFound."""
 
         def plan() -> tuple[int, Placement]:
@@ -336,11 +345,11 @@ class Editing(Door):
             self._space.settle(connection, num, placement)
             return num
 
-        return self._memory(self._space.write(plan, commit))
+        return self._memory(self._space.write(plan, commit, op="restore", client=client))
 
     def restore_all(self, memory_ids: Sequence[str], *, client: str = "") -> Forgetting:
         """Take these memories out of the trash, one after the other. Raises NotFound."""
-        ids = tuple(self.restore(memory_id.strip().upper()).id for memory_id in memory_ids)
+        ids = tuple(self.restore(memory_id.strip().upper(), client=client).id for memory_id in memory_ids)
         return Forgetting(True, len(ids), {}, (), 0, "", ids)
 
     def _would_forget(

@@ -65,7 +65,7 @@ class Relating(Door):
             relation_rows.relate(connection, *ends, word, note=why, author=author, now=now)
             return ends
 
-        source, target = self._space.write(plan, commit)
+        source, target = self._space.write(plan, commit, op="relate", client=author)
         ids = self._space.indexes.table.ids
         return Relation(ids[source], ids[target], word, why, author, now)
 
@@ -95,7 +95,7 @@ class Relating(Door):
                 )
             return removed
 
-        return self._space.write(plan, commit)
+        return self._space.write(plan, commit, op="unrelate", client=client)
 
     def relations(
         self,

@@ -100,6 +100,8 @@ class Storing(Door):
         return self._space.write(
             lambda: self._plan_store(draft, vector, [x.strip() for x in wanted if x.strip()], key=key, force=force),
             lambda connection, plan: self._commit_store(connection, plan, draft, vector, key=key, reason=why),
+            op="store",
+            client=draft.source.client,
         )
 
     def record_decision(

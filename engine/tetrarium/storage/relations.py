@@ -13,6 +13,7 @@ from typing import Any
 import apsw
 
 from tetrarium.model import Origin
+from tetrarium.storage import effects
 from tetrarium.storage.database import Database
 from tetrarium.storage.memories import log_change, microseconds
 
@@ -55,12 +56,19 @@ def relate(
     )
     if not connection.changes():
         return False
+    effects.note(connection, source, "relation", connection.last_insert_rowid(), 0, 1)
     log_change(connection, source, "relate", now)
     return True
 
 
 def unrelate(connection: apsw.Connection, source: int, target: int, kind: str, *, now: datetime) -> int:
     """Take relations between two memories out of force, of one kind or ("") of any; gives how many."""
+    edges = connection.execute(
+        "SELECT edge FROM relations WHERE removed_at IS NULL AND source = ? AND target = ? AND ? IN ('', kind)",
+        (source, target, kind),
+    ).fetchall()
+    for (edge,) in edges:
+        effects.note(connection, source, "relation", edge, 1, 0)
     connection.execute(
         "UPDATE relations SET removed_at = ? WHERE removed_at IS NULL AND source = ? AND target = ? AND ? IN ('', kind)",
         (microseconds(now), source, target, kind),
@@ -69,6 +77,14 @@ def unrelate(connection: apsw.Connection, source: int, target: int, kind: str, *
     if removed:
         log_change(connection, source, "unrelate", now)
     return removed
+
+
+def set_relation(connection: apsw.Connection, source: int, edge: int, *, in_force: bool, now: datetime) -> None:
+    """Take one relation out of force, or put it in force again."""
+    removed = None if in_force else microseconds(now)
+    connection.execute("UPDATE relations SET removed_at = ? WHERE edge = ?", (removed, edge))
+    effects.note(connection, source, "relation", edge, int(not in_force), int(in_force))
+    log_change(connection, source, "relate" if in_force else "unrelate", now)
 
 
 class RelationReader:

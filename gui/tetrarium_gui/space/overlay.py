@@ -31,19 +31,8 @@ from tetrarium_gui.style import (
     visible,
     wrap,
 )
+from tetrarium_gui.words import t
 
-WORDS = {
-    "empty": "Nothing here yet",
-    "empty_advice": "What your agents store grows here, one tetrahedron a memory.",
-    "loading": "Opening the space …",
-    "unavailable": "No space is open",
-    "live": "live",
-    "void": "void: off topic for this recall",
-    "inhibited": "inhibited: superseded",
-    "software": "software rendering",
-    "flat": "flat view: no OpenGL here",
-    "edge": "1 edge",
-}
 LEAST_LABEL_PIXELS = 26.0
 """A cluster's name appears once the cluster is this wide on screen."""
 FULL_LABEL_PIXELS = 70.0
@@ -155,11 +144,11 @@ class Overlay(QWidget):
         painter.setPen(QColor(self.theme.text))
         painter.setFont(text_font(SIZE_TITLE, bold=True))
         word = "unavailable" if self.unavailable else "loading" if self.scene is None else "empty"
-        painter.drawText(middle, Qt.AlignmentFlag.AlignCenter, WORDS[word])
+        painter.drawText(middle, Qt.AlignmentFlag.AlignCenter, t(f"space.{word}"))
         if self.scene is not None:
             painter.setPen(QColor(self.theme.muted))
             painter.setFont(text_font(SIZE_TEXT))
-            painter.drawText(middle.translated(0, 34), Qt.AlignmentFlag.AlignCenter, WORDS["empty_advice"])
+            painter.drawText(middle.translated(0, 34), Qt.AlignmentFlag.AlignCenter, t("space.empty_advice"))
 
     def _paint_labels(self, painter: QPainter, scene: Scene) -> None:
         font = text_font(SIZE_TEXT, bold=True)
@@ -180,11 +169,14 @@ class Overlay(QWidget):
         """(colour, word, hatched) of every row."""
         rows: list[tuple[str, str, bool]] = []
         if self.color_by is ColorBy.CATEGORY:
-            rows += [(category_color(self.theme, category), category.value, False) for category in CATEGORIES]
+            rows += [
+                (category_color(self.theme, category), t(f"category.{category.value}"), False)
+                for category in CATEGORIES
+            ]
         if self.recalling:
-            rows.append((self.theme.muted, WORDS["void"], False))
+            rows.append((self.theme.muted, t("space.void"), False))
         if self.scene is not None and self.scene.inhibited.any():
-            rows.append((self.theme.inhibited, WORDS["inhibited"], True))
+            rows.append((self.theme.inhibited, t("space.inhibited"), True))
         return rows
 
     def _corners(self) -> list[Box]:
@@ -227,11 +219,11 @@ class Overlay(QWidget):
             for end in (right - length, right):
                 painter.drawLine(QPointF(end, base - 3), QPointF(end, base + 3))
             painter.setFont(text_font(SIZE_SMALL))
-            painter.drawText(QRectF(right - 200, base - 22, 200, 16), Qt.AlignmentFlag.AlignRight, WORDS["edge"])
+            painter.drawText(QRectF(right - 200, base - 22, 200, 16), Qt.AlignmentFlag.AlignRight, t("space.edge"))
         if self.badge:
             painter.setFont(text_font(SIZE_SMALL))
             painter.drawText(
-                QRectF(right - 300, 2 * GRID, 300, 16), Qt.AlignmentFlag.AlignRight, WORDS.get(self.badge, self.badge)
+                QRectF(right - 300, 2 * GRID, 300, 16), Qt.AlignmentFlag.AlignRight, t(f"space.{self.badge}")
             )
 
     def _paint_caption(self, painter: QPainter) -> None:

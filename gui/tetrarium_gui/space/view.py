@@ -9,12 +9,13 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from tetrarium.model import CATEGORIES, Float32
 from tetrarium_gui.space.camera import Camera, Pose, blend
+from tetrarium_gui.space.detail import HARDWARE, SOFTWARE, SOFTWARE_IN_MOTION
 from tetrarium_gui.space.flat import FlatCanvas
 from tetrarium_gui.space.overlay import Card, Overlay
 from tetrarium_gui.space.picking import pick
@@ -22,9 +23,12 @@ from tetrarium_gui.space.scene import CIRCUMRADIUS, Scene, births, geometry, loo
 from tetrarium_gui.space.tetrahedra import Atmosphere, GLCanvas
 from tetrarium_gui.state import ColorBy, WindowState
 from tetrarium_gui.style import CAMERA_EASE, GROW_TIME, REVEAL_TIME, Theme, scene_palette, visible
+from tetrarium_gui.words import t
 
 FRAME = 16
 """Milliseconds between frames while something moves."""
+REST = 150
+"""Milliseconds without a move after which software rendering draws the full detail again."""
 CLICK_SLACK = 5.0
 """Pixels that a press may wander and still be a click."""
 FLY_TO_RADIUS = 3.2
@@ -47,11 +51,12 @@ class SpaceView(QWidget):
 
     hovered = Signal(str)
     notice = Signal(str)
+    menu_asked = Signal(QPoint)
 
     def __init__(self, state: WindowState, theme: Theme, *, opengl: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("space")
-        self.setAccessibleName("The space of memories; the list below holds the same memories as text")
+        self.setAccessibleName(t("space.name"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setMinimumSize(320, 240)
@@ -73,6 +78,11 @@ class SpaceView(QWidget):
         self._clock = QTimer(self)
         self._clock.setInterval(FRAME)
         self._clock.timeout.connect(self._tick)
+
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST)
+        self._rest.timeout.connect(self._take_detail)
 
         self.gl: GLCanvas | None = None
         self.flat: FlatCanvas | None = None
@@ -161,6 +171,7 @@ class SpaceView(QWidget):
         self.camera.set_scene(scene.centre, scene.radius)
         if self.gl is not None:
             self.gl.tetrahedra.set_geometry(geometry(scene, self._born))
+            self.gl.tetrahedra.detail.set_scene(scene)
             self.gl.tetrahedra.set_dots(scene.shared)
         if self.flat is not None:
             self.flat.scene = scene
@@ -246,6 +257,7 @@ class SpaceView(QWidget):
         step, self._last, self._dragged = position - self._last, position, True
         self._flight, self._untouched = None, False
         self._hide_card()
+        self._in_motion()
         pans = event.buttons() & (Qt.MouseButton.RightButton | Qt.MouseButton.MiddleButton)
         if pans or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.camera.pan(step.x(), step.y())
@@ -256,6 +268,9 @@ class SpaceView(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self._press is not None and not self._dragged and event.button() == Qt.MouseButton.LeftButton:
             self.state.select(self._at(event.position()))
+        elif self._press is not None and not self._dragged and event.button() == Qt.MouseButton.RightButton:
+            self.state.select(self._at(event.position()))
+            self.menu_asked.emit(event.globalPosition().toPoint())
         self._press = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -265,6 +280,7 @@ class SpaceView(QWidget):
     def wheelEvent(self, event: QWheelEvent) -> None:
         self._flight, self._untouched = None, False
         position = event.position()
+        self._in_motion()
         self.camera.zoom(float(np.exp(-event.angleDelta().y() / 120 * 0.16)), position.x(), position.y())
         self._hide_card()
         self.refresh()
@@ -326,9 +342,12 @@ class SpaceView(QWidget):
         assert scene is not None
         assert snapshot is not None
         row = scene.row(memory_id)
-        words = [CATEGORIES[int(snapshot.category[row])].value, scene.clusters[int(scene.cluster[row])].name]
+        words = [
+            t(f"category.{CATEGORIES[int(snapshot.category[row])].value}"),
+            scene.clusters[int(scene.cluster[row])].name,
+        ]
         if scene.inhibited[row]:
-            words.append("inhibited")
+            words.append(t("space.inhibited"))
         palette = scene_palette(self.theme)
         by_cluster = self.state.color_by is ColorBy.CLUSTER
         color = palette[int((scene.cluster_palette if by_cluster else scene.category_palette)[row])]
@@ -367,6 +386,7 @@ class SpaceView(QWidget):
         now = self._air.now = self._now()
         moving = now < self._grows_until + FRAME / 1000
         if self._flight is not None:
+            self._in_motion()
             start, end, since = self._flight
             share = min(1.0, (now - since) / CAMERA_EASE)
             self.camera.pose = blend(start, end, share)
@@ -382,13 +402,26 @@ class SpaceView(QWidget):
     @property
     def is_still(self) -> bool:
         """Nothing moves; what is on screen is final."""
-        return not self._clock.isActive()
+        return not (self._clock.isActive() or self._rest.isActive())
 
     # --- canvas ---------------------------------------------------------------------------------
     def _tell_renderer(self, renderer: str) -> None:
         if self.gl is not None and self.gl.renders_in_software:
             self.overlay.badge = "software"
             self.overlay.update()
+        self._take_detail()
+
+    def _take_detail(self) -> None:
+        """Give every frame the detail that this renderer can afford at rest."""
+        if self.gl is not None:
+            self.gl.tetrahedra.detail.budget = SOFTWARE if self.gl.renders_in_software else HARDWARE
+            self.refresh()
+
+    def _in_motion(self) -> None:
+        """The camera moves: software rendering keeps up with the hand by drawing less until it rests."""
+        if self.gl is not None and self.gl.renders_in_software:
+            self.gl.tetrahedra.detail.budget = SOFTWARE_IN_MOTION
+            self._rest.start()
 
     def _fall_back(self, reason: str) -> None:
         """OpenGL cannot draw here: show the same arrays flat."""

@@ -1,0 +1,1 @@
+"""What leaves the space, what must not stay in it, and who may be trusted."""
