@@ -129,6 +129,13 @@ class Settings:
         5_000, unit="memories", source="measured", about="Cap on the document frequency of terms that fetch candidates."
     )
 
+    fetched_matches: int = _number(
+        3_000,
+        unit="memories",
+        source="measured",
+        about="Matches of the rarest query terms at which further terms fetch no more candidates.",
+    )
+
     # --- search: bounded factors --------------------------------------------------------------
     recency_half_life: float = _number(
         30.0, unit="days", source="S1", about="Half-life of the recency factor, counted from the last access."
@@ -186,10 +193,10 @@ class Settings:
         about="Share of the candidates that a recall aims to void; an aim, not a quota.",
     )
     cluster_threshold: float = _number(
-        0.15,
+        0.10,
         unit="Jaccard",
         source="measured",
-        about="Average-linkage threshold of the void pass (S2 has 0.25; 0.15 keeps more on-topic memories).",
+        about="Average-linkage threshold of the void pass (S2 has 0.25, which voids 16 % of what is on topic).",
     )
     void_cut: float = _number(
         -0.2, unit="standard deviations", source="measured", about="Topic profile under which a cluster is off topic."

@@ -149,8 +149,9 @@ def rank(
     documents, lengths = [table.tokens[num] for num in nums.tolist()], table.length[nums]
     bm25 = indexes.keywords.scores(question.terms, documents, lengths)
     bm25 += settings.synonym_weight * indexes.keywords.scores(question.synonyms, documents, lengths)
+    cosines = _cosines(question, nums, indexes)
     features = Features(
-        cosine_z=_cosine_z(question, nums, indexes),
+        cosine_z=_cosine_z(question, cosines, nums, indexes),
         keyword_z=standardised_keywords(
             bm25,
             answerable,
@@ -168,7 +169,7 @@ def rank(
     scores = fuse(features, _sessions(nums, answerable, indexes), settings)
     order = np.lexsort((nums, -scores.total))
     order = order[answerable[order]]
-    evidence = evidence_for(question.subject, question.language, question.vector, nums, indexes, settings)
+    evidence = evidence_for(question.subject, question.language, cosines, nums, indexes, settings)
     return Ranking(nums[order], _picked(scores, order), scores.total[~answerable], evidence)
 
 
@@ -226,11 +227,15 @@ def _fitting(intent: Intent, wanted: Bool, indexes: Indexes, most: int) -> Int64
     return nums[np.argsort(-table.created[nums], kind="stable")[:most]]
 
 
-def _cosine_z(question: Question, nums: Int64, indexes: Indexes) -> Float64:
+def _cosines(question: Question, nums: Int64, indexes: Indexes) -> Float64 | None:
+    """(n,) cosines of the question and each memory, NaN for one without a vector; None for a question without one."""
+    return None if question.vector is None else indexes.vectors.cosines(question.vector, nums).astype(np.float64)
+
+
+def _cosine_z(question: Question, cosines: Float64 | None, nums: Int64, indexes: Indexes) -> Float64:
     """(n,) cosines in standard deviations of the memory's own language; 0 for a memory without a vector."""
-    if question.vector is None:
+    if question.vector is None or cosines is None:
         return np.zeros(len(nums))
-    cosines = indexes.vectors.cosines(question.vector, nums).astype(np.float64)
     kept = indexes.table.language[nums]
     z = np.zeros(len(nums))
     for code in np.unique(kept).tolist():
