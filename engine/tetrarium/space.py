@@ -267,6 +267,11 @@ class Space:
         counts: Counter[str] = Counter(more)
         if component in self.geometry.places.components:
             counts.update({codes[code]: n for code, n in self.geometry.keyword_counts(component).items()})
+            # Names are told to agents: words of what is in quarantine stay out of them.
+            for num in np.flatnonzero(self.indexes.table.quarantined).tolist():
+                if self.geometry.places.component_of.get(num) == component:
+                    counts.subtract(self.indexes.table.keywords[num])
+            counts = +counts
         frequencies = {word: len(self.indexes.table.by_keyword.get(word, ())) for word in counts}
         return cluster_name(counts, frequencies, len(self.indexes.table))
 
@@ -388,7 +393,7 @@ class Space:
                     told["removed"].append(self.indexes.table.ids[num])
                     self.indexes.drop(num)
                 continue
-            if ops[num] <= {"inhibit", "release", "standing", "place", "move"}:
+            if ops[num] <= {"inhibit", "release", "standing", "place", "move", "quarantine"}:
                 self.indexes.table.put(row)
             else:
                 self.indexes.put(row, vectors.get(num))

@@ -233,8 +233,11 @@ def test_a_space_of_the_first_schema_is_brought_up_to_date(folder: Path) -> None
         "feedback",
         "asked",
         "contradictions",
+        "masked",
+        "exclusions",
+        "erasures",
     )
-    columns = ("pinned", "helped", "misled", "distinct_queries", "stored_again")
+    columns = ("pinned", "helped", "misled", "distinct_queries", "stored_again", "quarantined")
     by_hand(folder, lambda c: [c.execute(f"DROP TABLE {table}") for table in tables])
     by_hand(folder, lambda c: [c.execute(f"ALTER TABLE memories DROP COLUMN {column}") for column in columns])
     by_hand(folder, lambda c: c.execute("DELETE FROM migrations WHERE name > '0002'; PRAGMA user_version=1"))

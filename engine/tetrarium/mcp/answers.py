@@ -268,7 +268,7 @@ def explained(found: Explanation | Settings) -> Answer:
 
 
 def updated(result: tuple[Memory, tuple[Inhibition, ...]]) -> Answer:
-    """A memory as it stands after an edit; of an inhibited one no word of its text."""
+    """A memory as it stands after an edit; of a silent one no word of its text."""
     memory, chain = result
     structured = _given(
         id=memory.id,
@@ -283,7 +283,7 @@ def updated(result: tuple[Memory, tuple[Inhibition, ...]]) -> Answer:
         superseded_by=memory.superseded_by,
         chain=[_edge(edge) for edge in chain] or None,
     )
-    if memory.standing == "inhibited":
+    if memory.standing != "live":
         structured.pop("keywords")
         structured.pop("labels", None)
     until = f", expires {_iso(memory.expires_at)}" if memory.expires_at else ""
@@ -346,6 +346,7 @@ def counted(stats: SpaceStats) -> Answer:
     lines = (
         f"{stats.memories} memories ({stats.live} live, {stats.inhibited} inhibited, {stats.in_trash} in the trash) in {stats.clusters} clusters.",
         categories and f"By category: {categories}.",
+        f"{stats.quarantined} in quarantine wait for a person." if stats.quarantined else "",
         f"{stats.contradictions} pairs may contradict each other." if stats.contradictions else "",
         f"{stats.recalls} recalls, on average {stats.void_fraction_mean:.0%} of the candidates void.",
         " ".join(filter(None, (f"Index: {stats.index}.", _line(stats.index_note, 200)))),
@@ -380,7 +381,7 @@ def _quotation(fence: str, memory: Memory, row: dict[str, Any]) -> str:
         project,
         f"score {row['score']}" if "score" in row else "",
     )
-    state = "superseded" if memory.standing == "inhibited" else ""
+    state = {"inhibited": "superseded", "live": ""}.get(str(memory.standing), str(memory.standing))
     return f"{fence} {', '.join(filter(None, (*about, state)))}\n{visible(memory.content)}\n{fence}"
 
 

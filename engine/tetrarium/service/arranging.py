@@ -14,12 +14,13 @@ from tetrarium.model import (
     Neighbour,
     PlanRecord,
 )
-from tetrarium.service.door import Door, page_bounds
+from tetrarium.service.door import page_bounds
+from tetrarium.service.screening import Screening
 
 _PLANNED = ("fission", "merge", "attach", "mend", "settle", "layout")
 
 
-class Arranging(Door):
+class Arranging(Screening):
     """Arranges."""
 
     def cluster(self, cluster: int) -> ClusterDetail:
@@ -29,6 +30,7 @@ class Arranging(Door):
 
     def name_cluster(self, cluster: int, name: str, *, client: str = "") -> ClusterDetail:
         """Give a cluster a name that sticks; "" lets its words name it again. Raises NotFound, InvalidInput."""
+        name = self._masking().text(name, "name")
         self._clusters.rename(cluster, ingest.clean_name(name, "name"), ingest.clean_name(client, "client"))
         return self.cluster(cluster)
 

@@ -14,6 +14,7 @@ from tetrarium.model import (
 from tetrarium.service.arranging import Arranging
 from tetrarium.service.asking import Asking
 from tetrarium.service.editing import Editing
+from tetrarium.service.guarding import Guarding
 from tetrarium.service.looking import Looking
 from tetrarium.service.storing import Storing
 
@@ -21,7 +22,7 @@ SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
-class MemoryService(Storing, Asking, Editing, Looking, Arranging):
+class MemoryService(Storing, Asking, Editing, Guarding, Looking, Arranging):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 
