@@ -129,6 +129,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "faults/test_damaged_places.py::*",
         CLI + "test_clusters_are_listed_named_rearranged_and_taken_back",
     ),
+    "What belongs together is stated with memory_link, taken back, and walked with knowledge_relations, where every edge says where it comes from.": (
+        "journeys/test_relations.py::*",
+    ),
     "Several programs may use one space at once; each sees what the others store.": (
         JOURNEYS + "test_two_programs_on_one_space_see_each_others_memories",
         JOURNEYS + "test_listeners_hear_of_stores_and_recalls",
@@ -206,4 +209,60 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_embedding.py::*",
     ),
     "Exact search and HNSW find the same; a damaged index file is never used.": ("unit/test_vectors.py::*",),
+    "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
+        "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
+        "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",
+        "journeys/test_exchange.py::test_a_packed_export_comes_back_whole",
+        "journeys/test_exchange.py::test_an_export_for_reading_quotes_every_text",
+        "properties/test_exchange_properties.py::test_any_space_comes_back_from_its_export_byte_for_byte",
+        "unit/test_exchange_format.py::*",
+    ),
+    "An export can be filtered, put under pseudonyms, and hides each person among k or says no.": (
+        "journeys/test_exchange.py::test_a_filtered_export_holds_what_passes_and_names_nothing_else",
+        "journeys/test_exchange.py::test_a_pseudonymous_export_holds_no_name_and_stays_consistent",
+        "journeys/test_exchange.py::test_each_person_is_hidden_among_k_or_the_export_says_no",
+    ),
+    "An import shows first what it would do, takes all or nothing, changes nothing that is there, and can be undone.": (
+        "journeys/test_exchange.py::test_undoing_an_import_takes_out_exactly_what_it_brought",
+        "journeys/test_exchange.py::test_an_import_changes_nothing_that_is_there",
+        "journeys/test_exchange.py::test_nobody_in_a_foreign_file_counts_as_a_person",
+        "journeys/test_exchange.py::test_the_command_line_exports_previews_imports_and_undoes",
+    ),
+    "A file to import that is cut, changed, damaged, hostile or a bomb is refused, by line where that helps.": (
+        "journeys/test_exchange.py::test_a_file_that_is_cut_changed_or_no_export_is_refused_whole",
+        "journeys/test_exchange.py::test_lines_that_cannot_be_are_refused_by_number_and_all_or_nothing_is_taken",
+        "journeys/test_exchange.py::test_bombs_are_refused_within_bounds",
+    ),
+    "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
+        "gui/test_detail.py::*",
+    ),
+    "Everything that was done stands in history and can be taken back, whole or not at all, also after a restart; all that "
+    "one client did, after a preview; only a deletion for good has no way back, and leaves no text there.": (
+        "journeys/test_history.py::*",
+    ),
+    "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
+    "Memories, topics, recalls and the health of the space are resources: quoted, with their source; inhibited words never unsaid.": (
+        "journeys/test_mcp_resources.py::*",
+    ),
+    "session_start, session_end and review are prompts with real memories in them; what a person types is completed.": (
+        "journeys/test_mcp_prompts.py::*",
+    ),
+    "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
+        "journeys/test_mcp_long_calls.py::*",
+    ),
+    "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
+        "conformance/test_conformance.py::*",
+    ),
+    "An IDE is connected without one foreign byte of its configuration changing, and taken off to the very bytes.": (
+        "journeys/test_connect.py::*",
+        "unit/test_connect_jsonc.py::*",
+        "properties/test_connect_properties.py::*",
+    ),
+    "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
+        "journeys/test_hooks.py::*",
+    ),
+    "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
+    "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
+        "journeys/test_backups.py::*",
+    ),
 }

@@ -63,7 +63,7 @@ class Clusters:
         space, table = self._space, self._space.indexes.table
         members = space.geometry.places.members(number)
         figures: ClusterFigures = cluster_figures(space.geometry, number)
-        counts = space.geometry.keyword_counts(number)
+        counts = space.keyword_counts(number)
         words = sorted(counts, key=lambda code: (-counts[code] * space.geometry.rarity_of(code), code))[:_WORDS]
         aliases = space.clusters.aliases()
         return ClusterDetail(
@@ -123,6 +123,8 @@ class Clusters:
             lambda connection, number: cluster_rows.name_cluster(
                 connection, number, name, author=author, now=rows.now()
             ),
+            op="name",
+            client=author,
         )
 
     # --- plans --------------------------------------------------------------------------------
@@ -153,13 +155,15 @@ class Clusters:
             why = [self._why(cause, proposal) for proposal in proposals]
         return self._as_plan(cause, why, steps)
 
-    def apply(self, plan: ClusterPlan) -> PlanRecord:
+    def apply(self, plan: ClusterPlan, client: str = "") -> PlanRecord:
         """Do what a plan says, each step one transaction. Steps that no longer fit are left out, and counted."""
         skipped = 0
         for number, step in enumerate(plan.steps):
             done = self._space.write(
                 lambda step=step: self._checked(step),  # type: ignore[misc]
                 lambda connection, shifts, number=number: self._take(connection, plan, number, shifts),  # type: ignore[misc]
+                op="undo" if plan.undoes else str(plan.cause),
+                client=client,
             )
             skipped += not done
         record = self._space.clusters.plan(plan.id)
@@ -179,14 +183,30 @@ class Clusters:
     def undoing(self, plan: str) -> ClusterPlan:
         """The plan that takes an applied one back. Raises NotFound, InvalidInput."""
         record = self._space.clusters.plan(plan)
+        if record is not None and record.cause is Cause.UNDO:
+            raise InvalidInput(
+                f"A plan of the kind '{record.cause}' cannot be undone.", advice="Make a new plan instead."
+            )
+        return self._back(plan, record)
+
+    def take_back(self, connection: Connection, plan: str) -> None:
+        """Take an applied plan back inside a transaction, whole; an undo too. Raises NotFound, InvalidInput."""
+        back = self._back(plan, self._space.clusters.plan(plan))
+        shifts: dict[int, Shift] = {}
+        for move in back.moves:
+            num = self._space.indexes.table.by_id[move.id]
+            first = shifts.get(num)
+            source, cluster = (first.source, first.source_component) if first else (move.source, move.source_cluster)
+            shifts[num] = Shift(num, source, cluster, move.target, move.target_cluster)
+        self._take(connection, back, 0, tuple(shifts.values()))
+
+    def _back(self, plan: str, record: PlanRecord | None) -> ClusterPlan:
         if record is None:
             raise NotFound(
                 f"There is no plan '{plan}'.", advice="`tetrarium clusters log` shows those that were applied."
             )
-        if record.cause in (Cause.UNDO, Cause.REPAIR):
-            raise InvalidInput(
-                f"A plan of the kind '{record.cause}' cannot be undone.", advice="Make a new plan instead."
-            )
+        if record.cause is Cause.REPAIR:
+            raise InvalidInput("A repair cannot be undone: what it repaired was no state to go back to.")
         if record.undone_by:
             raise InvalidInput(f"Plan {plan} is undone already.")
         if later := self._space.clusters.later_plan(plan):
@@ -243,7 +263,7 @@ class Clusters:
             cluster_rows.forbid_overlap(connection)
             return plan
 
-        plan = self._space.write(planned, commit)
+        plan = self._space.write(planned, commit, op="repair")
         self._space.reload_geometry()
         return PlanRecord(plan.id, plan.cause, plan.why, rows.now(), len(self._space.clusters.moves(plan.id)))
 
@@ -311,7 +331,7 @@ class Clusters:
         cluster_rows.set_alias(connection, old, cluster)
         names = self._space.clusters.names()
         if old in names and cluster not in names:
-            cluster_rows.name_cluster(connection, cluster, names[old], author="", now=rows.now())
+            cluster_rows.hand_name_on(connection, cluster, names[old], author="", now=rows.now())
 
     def _return(self, connection: Connection, arrived: Iterable[int]) -> None:
         """Clusters exist (again): their ids are their own, and so are names that another took over from them."""
@@ -319,7 +339,7 @@ class Clusters:
         for cluster in arrived:
             other = aliases.get(cluster, cluster)
             if other != cluster and cluster in names and names.get(other) == names[cluster]:
-                cluster_rows.name_cluster(connection, other, "", author="", now=rows.now())
+                cluster_rows.hand_name_on(connection, other, "", author="", now=rows.now())
         cluster_rows.drop_aliases(connection, arrived)
 
     def _log(self, connection: Connection, plan: ClusterPlan, number: int, step: Step) -> None:

@@ -161,6 +161,16 @@ class Settings:
         about="Evidence under which a recall answers nothing: its subject is not in this space. 0 answers always.",
     )
     default_budget: int = _number(4_000, unit="tokens", source="S2", about="Budget of a recall when none is given.")
+    hook_start_budget: int = _number(
+        1_500, unit="tokens", source="T", about="What a hook tells a session at its start."
+    )
+    hook_prompt_budget: int = _number(800, unit="tokens", source="T", about="What a hook tells with a prompt.")
+    hook_time: float = _number(
+        2.0,
+        unit="s",
+        source="T",
+        about="After this a session's hook is silent; people reported hooks that block a prompt for a minute.",
+    )
     max_budget: int = _number(200_000, unit="tokens", source="T", about="Largest budget of a recall.")
     max_candidates: int = _number(100, unit="memories", source="S2", about="Candidates of a recall.")
     void_target: float = _number(
@@ -392,12 +402,85 @@ class Settings:
     closing_time: float = _number(
         1.5, unit="s", source="T", about="How long the store may take to close when the endpoint leaves."
     )
+    prompt_budget: int = _number(
+        2_000, unit="tokens", source="T", about="Memories that a prompt embeds when it names no budget."
+    )
+    resource_budget: int = _number(
+        8_000,
+        unit="tokens",
+        source="T",
+        about="Most that one resource holds: clients warn or refuse from 10,000. A longer memory comes in parts.",
+    )
+    listed_clusters: int = _number(30, unit="clusters", source="T", about="Largest clusters in the list of resources.")
+    listed_memories: int = _number(
+        50, unit="memories", source="T", about="Pinned and newest memories in the list of resources."
+    )
+    listed_recalls: int = _number(10, unit="recalls", source="T", about="Last recalls in the list of resources.")
+    stale_days: int = _number(
+        90,
+        unit="days",
+        source="T",
+        about="How long a memory was neither new nor recalled before a review asks after it.",
+    )
+    expiry_days: int = _number(14, unit="days", source="T", about="How far ahead a review looks for what expires.")
+    lately_hours: int = _number(
+        12, unit="h", source="T", about="How far back the end of a session looks for what it stored."
+    )
+    notice_interval: float = _number(
+        1.0, unit="s", source="T", about="Changes of resources are told to a client at most this often, together."
+    )
+    progress_interval: float = _number(
+        1.0, unit="s", source="T", about="How often a call that takes long tells its client that it goes on."
+    )
     parent_watch: float = _number(
         2.0, unit="s", source="T", about="How often the endpoint looks whether the program that started it still lives."
     )
 
+    # --- export and import --------------------------------------------------------------------
+    import_line: int = _number(
+        32_000_000, unit="bytes", source="T", about="Longest line of a file to import; room for the longest content."
+    )
+    import_total: int = _number(
+        8_000_000_000, unit="bytes", source="T", about="Most that a file to import may hold, unpacked."
+    )
+    import_ratio: int = _number(
+        200,
+        unit="times",
+        source="measured",
+        about="How much larger than its packed form a file to import may be; exports reach 4 to 12.",
+    )
+    suppressed_share: float = _number(
+        0.05,
+        unit="share",
+        source="T",
+        about="Memories that an anonymous export may leave out before it is told more coarsely.",
+    )
+
     # --- storage ------------------------------------------------------------------------------
     busy_timeout: int = _number(5_000, unit="ms", source="T", about="How long a write waits for another process.")
+    check_at_open: int = _number(
+        6_000_000,
+        unit="bytes",
+        source="measured",
+        about="A store up to this size is checked whole before it answers; a larger one in quiet moments after.",
+    )
+    backup_hours: float = _number(
+        24.0, unit="h", source="T", about="Age of the last backup at which one is made by itself."
+    )
+    backup_days: int = _number(7, unit="backups", source="T", about="Daily backups kept, the newest of each day.")
+    backup_weeks: int = _number(4, unit="backups", source="T", about="Weekly backups kept, the newest of each week.")
+    backup_others: int = _number(
+        3, unit="backups", source="T", about="Backups kept of those made before each kind of large change."
+    )
+    backup_deletion: int = _number(
+        20, unit="memories", source="T", about="Memories from which a deletion is preceded by a backup."
+    )
+    backup_moves: int = _number(
+        500, unit="moves", source="T", about="Moves from which a rearrangement of clusters is preceded by a backup."
+    )
+    reserve_bytes: int = _number(
+        4_000_000, unit="bytes", source="measured", about="Room kept back so that a full disk still lets memories go."
+    )
 
 
 DEFAULTS = Settings()

@@ -243,6 +243,64 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class Relation:
+    """A stated relation between two memories: source `kind` target, as in "caused_by"."""
+
+    source: str
+    target: str
+    kind: str
+    note: str
+    author: str
+    created_at: datetime
+
+
+class Origin(StrEnum):
+    """Where an edge of the knowledge graph comes from, the most deliberate first."""
+
+    STATED = "stated"
+    CORRECTION = "correction"
+    CONTRADICTION = "contradiction"
+    SHARED_VERTICES = "shared_vertices"
+    ENTITY = "entity"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A memory or an entity in the graph around a start. id: a memory's id, else the entity's words; distance: edges
+    from the start; excerpt: empty for an entity and for what a correction took out."""
+
+    id: str
+    is_entity: bool
+    distance: int
+    excerpt: str = ""
+    category: Category | None = None
+    standing: Standing = Standing.LIVE
+    cluster: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """source `kind` target. weight: shared vertices of neighbours in space, else 1; note: why, where somebody said it."""
+
+    source: str
+    target: str
+    kind: str
+    origin: Origin
+    weight: int = 1
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeGraph:
+    """What surrounds a memory or an entity, nearest first. cut: nodes that the limit left out."""
+
+    start: str
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+    cut: int
+
+
+@dataclass(frozen=True, slots=True)
 class Likely:
     """A memory that a description may mean."""
 
@@ -861,6 +919,155 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One operation that changed memories or clusters.
+
+    op: the verb; ids: memories it changed, those deleted for good too; summary: one line, plain text
+    undone: it is taken back, and not done again since; undoes: the entry that it took back itself, of several the newest
+    reversible: there is a way back; whether it is still open, `undo` says
+    """
+
+    id: int
+    at: datetime
+    client: str
+    op: str
+    ids: tuple[str, ...]
+    summary: str
+    undone: bool
+    undoes: int | None
+    reversible: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class BulkUndo:
+    """What taking back everything of one client does, or did.
+
+    done: it is done; entries, memories: how many are taken back and touched; by_op: entries by verb
+    spared: entries that cannot be taken back, and why, at most a few; spared_total: how many there are
+    confirm: the token that makes it so, valid while the same entries would be taken back; entry: the history entry of it
+    """
+
+    done: bool
+    client: str
+    entries: int
+    memories: int
+    by_op: dict[str, int]
+    spared: tuple[tuple[int, str], ...]
+    spared_total: int
+    confirm: str
+    entry: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Whole memories that a reader gets under one heading, in order; left_out: how many more belong there."""
+
+    name: str
+    memories: tuple[Memory, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What to know before work goes on, or before it ends: sections that say something, within a budget of tokens."""
+
+    sections: tuple[Section, ...]
+    budget: int
+    token_usage: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What a space holds, shortly: its largest clusters, and memories – pinned ones first, then the newest."""
+
+    clusters: tuple[Cluster, ...]
+    memories: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a person or an agent may want to put right.
+
+    contradictions: open proposals whose memories stand in the section "contradicting"; contradictions_total: all
+    that are open in the same scope; inhibited: edges in force, newest first, with no word of what they silence.
+    """
+
+    contradictions: tuple[Contradiction, ...]
+    contradictions_total: int
+    inhibited: tuple[Inhibition, ...]
+    sections: tuple[Section, ...]
+    budget: int
+    token_usage: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A copy of the space. cause: daily, migration, deletion, plan, restore, repair, or asked; memories: −1 unknown."""
+
+    name: str
+    at: datetime
+    cause: str
+    bytes: int
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestorePreview:
+    """What going back to a backup would change in the space.
+
+    returning, leaving, changing: how many memories would come back, go, or read otherwise; staying: the same in both.
+    examples: (what, id, first words), at most a few of each kind.
+    """
+
+    backup: Backup
+    returning: int
+    leaving: int
+    changing: int
+    staying: int
+    examples: tuple[tuple[str, str, str], ...]
+
+
+class CheckState(StrEnum):
+    """How one part of a space is."""
+
+    OK = "ok"
+    WARN = "warn"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """One part of a space that was looked at. words: what was found; remedy: what a person can do, or "".
+
+    repairable: `heal` puts it right. examples: ids or names, at most a few.
+    """
+
+    name: str
+    state: CheckState
+    words: str
+    remedy: str = ""
+    repairable: bool = False
+    count: int = 0
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How a space is, part by part. kept: the backup that was made before a repair, or ""."""
+
+    version: int
+    at: datetime
+    checks: tuple[HealthCheck, ...]
+    kept: str = ""
+
+    @property
+    def state(self) -> CheckState:
+        """The worst of its parts."""
+        order = (CheckState.BAD, CheckState.WARN)
+        return next((state for state in order if any(c.state is state for c in self.checks)), CheckState.OK)
+
+
+@dataclass(frozen=True, slots=True)
 class SpaceStats:
     """Health of a space (S2 `void_stats`)."""
 
@@ -888,5 +1095,87 @@ class SpaceStats:
     figures: SpaceFigures
     settings: dict[str, float | int | str] = field(default_factory=dict)
     contradictions: int = 0
+    relations: int = 0
     pinned: int = 0
     quarantined: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymity:
+    """Whether an export hides each person among at least k memories: groups that share project, person, program and
+    date at `level`, how many are smaller than k, and the memories in these."""
+
+    k: int
+    level: str
+    memories: int
+    groups: int
+    below: int
+    smallest: int
+    exposed: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What an export wrote. counts: lines of each kind; size: bytes before packing; digest: of the lines between header
+    and trailer ("" for Markdown); pseudonyms: names replaced; anonymity: as it was exported, None if not asked for."""
+
+    memories: int
+    counts: dict[str, int]
+    size: int
+    digest: str
+    pseudonyms: int = 0
+    suppressed: int = 0
+    anonymity: Anonymity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedLine:
+    """A line of a file that cannot be imported, and why."""
+
+    line: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import would do or did. `batch` is empty while nothing was imported.
+
+    same: memories that the space has already; conflicting: ids that it has with another text (kept as they are);
+    refused: the first of `refused_count` lines; taken: lines of each kind beside memories; left_out: those that belong
+    to memories which were there before, or to another landscape; placed_anew: memories that cannot keep their place;
+    as_person: client names under which the file's memories would count as a person's own.
+    """
+
+    file: str
+    batch: str
+    new: int
+    same: int
+    conflicting: tuple[str, ...]
+    conflicting_count: int
+    refused: tuple[RefusedLine, ...]
+    refused_count: int
+    taken: dict[str, int]
+    left_out: dict[str, int]
+    placed_anew: int
+    as_person: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportBatch:
+    """One import of the past. memories: those of it that are still in the space; undone_at: None while in force."""
+
+    id: str
+    file: str
+    client: str
+    at: datetime
+    memories: int
+    undone_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportUndone:
+    """What an undoing took out, and how many memories it kept because somebody has edited them since."""
+
+    batch: str
+    removed: int
+    kept: int

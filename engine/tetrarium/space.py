@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from tetrarium import paths
 from tetrarium.config import Settings
-from tetrarium.errors import ModelUnavailable, SpaceBusy
+from tetrarium.errors import DamagedSpace, DiskFull, ModelUnavailable, SpaceBusy
 from tetrarium.events import Events, SpaceChanged
 from tetrarium.geometry.clusters import cluster_name
 from tetrarium.geometry.health import usable
@@ -38,9 +38,14 @@ from tetrarium.indexing.synonyms import FILE as SYNONYMS_FILE
 from tetrarium.indexing.synonyms import Synonyms
 from tetrarium.lifecycle.ingest import spoken
 from tetrarium.model import Changes, Float32, IndexRow
+from tetrarium.storage import checks, effects, reserve
 from tetrarium.storage import clusters as cluster_rows
 from tetrarium.storage import memories as rows
+from tetrarium.storage import relations as relation_rows
+from tetrarium.storage.checks import Damage
 from tetrarium.storage.database import Connection, Database, Stamp
+from tetrarium.storage.history import HistoryReader
+from tetrarium.storage.seals import INHIBITION, MEMORY
 
 log = logging.getLogger(__name__)
 
@@ -72,14 +77,17 @@ class Space:
         self.synonyms = Synonyms.read(paths.resources() / "lexicons" / SYNONYMS_FILE, folder / SYNONYMS_FILE)
         self._vectors_missing = False
         self.clusters = cluster_rows.ClusterReader(self.database)
+        self.history = HistoryReader(self.database)
+        self.damage = Damage()
+        self.check_due = False
+        self.last_entry: int | None = None  # of history, by the last write; None when it changed nothing
+        self.relations = relation_rows.RelationReader(self.database)
         self._names: dict[int, str] = {}
         self._told: dict[int, str] = {}  # names from keywords, kept until the cluster changes
         self._marked: dict[int, int] = {}  # cluster → version at which its members last changed
         self._marked_from = 0
         self._data_version = 0
-        self.indexes = Indexes(
-            settings, self.dimension, self.embedder.manifest.question_cosine if self.embedder else None
-        )
+        self.indexes = self._empty_indexes()
         self._load()
 
     @property
@@ -141,11 +149,31 @@ class Space:
 
     # --- writing ------------------------------------------------------------------------------
 
-    def write(self, plan: Callable[[], Plan], commit: Callable[[Connection, Plan], Result]) -> Result:
+    def write(
+        self,
+        plan: Callable[[], Plan],
+        commit: Callable[[Connection, Plan], Result],
+        *,
+        op: str = "change",
+        client: str = "",
+        frees: bool = False,
+    ) -> Result:
         """Compute `plan` on the current state, then commit it in one transaction, and take the change over.
 
-        `plan` must change nothing: it runs again when another process commits in between.
+        `plan` must change nothing: it runs again when another process commits in between. op, client: what history
+        calls it and who did it; what changes nothing leaves no entry. frees: on a full disk the reserve is given up for it.
         """
+        try:
+            return self._write(plan, commit, op, client)
+        except DiskFull:
+            if not frees or not reserve.release(self.database.path.parent):
+                raise
+            log.warning("The disk is full: the reserve was given up so that memories can be deleted.")
+            done = self._write(plan, commit, op, client)
+            self.database.fold_log()
+            return done
+
+    def _write(self, plan: Callable[[], Plan], commit: Callable[[Connection, Plan], Result], op: str, client: str) -> Result:  # fmt: skip
         for _ in range(_ATTEMPTS):
             self.catch_up()
             planned = plan()
@@ -153,7 +181,9 @@ class Space:
                 with self.database.write() as connection:
                     if self.reader.last_change() != self.indexes.version:
                         raise _Overtaken
+                    effects.begin(connection, op, client, rows.microseconds(rows.now()))
                     result = commit(connection, planned)
+                    self.last_entry = effects.finish(connection)
             except _Overtaken:
                 continue
             except BaseException:
@@ -166,10 +196,55 @@ class Space:
             "Other programs wrote to this space without a pause; nothing was stored.", advice="Try again in a moment."
         )
 
+    def write_many(
+        self, plan: Callable[[], Plan], commit: Callable[[Connection, Plan], Result], *, op: str, client: str = ""
+    ) -> Result:
+        """As `write`, for a change of so many memories that everything derived is loaded anew.
+
+        `commit` may call `load_within` to look at its own rows before they are committed.
+        """
+        for _ in range(_ATTEMPTS):
+            self.catch_up()
+            planned = plan()
+            before = set(self.indexes.table.by_id)
+            try:
+                with self.database.write() as connection:
+                    if self.reader.last_change() != self.indexes.version:
+                        raise _Overtaken
+                    effects.begin(connection, op, client, rows.microseconds(rows.now()))
+                    result = commit(connection, planned)
+                    self.last_entry = effects.finish(connection)
+            except _Overtaken:
+                continue
+            except BaseException:
+                self._load()
+                raise
+            self._load()
+            after = self.indexes.table.by_id
+            changes = Changes(
+                self.indexes.version,
+                stored=tuple(i for i in after if i not in before),
+                removed=tuple(i for i in before if i not in after),
+            )
+            self.events.emit(SpaceChanged(changes))
+            return result
+        raise SpaceBusy(
+            "Other programs wrote to this space without a pause; nothing was stored.", advice="Try again in a moment."
+        )
+
+    def load_within(self) -> None:
+        """Load everything derived from the rows of the transaction that is open."""
+        self._load_rows(quietly=True)
+
     def catch_up(self) -> Changes | None:
         """Take over what other processes committed. Costs 3 µs when they did not."""
         version = self.database.data_version()
         if version == self._data_version:
+            if self.database.was_replaced() and self.database.path.exists():
+                # The store could not be opened any more, and somebody put a backup in its place.
+                self.database.reopen(busy_timeout=self.settings.busy_timeout)
+                self._check_if_small()
+                return self.reload()
             return None
         self._data_version = version
         return self._take_over()
@@ -237,6 +312,24 @@ class Space:
         for member in moved:
             rows.log_change(connection, member, "place", rows.now())
 
+    def bring_in(self, connection: Connection, num: int, keywords: Sequence[str]) -> None:
+        """Bring a memory from the trash back inside a transaction, also when several come back in it: to the place in
+        which it stood, where that is still its cluster's, else to a new one."""
+        rows.take_from_trash(connection, num, now=rows.now())
+        vector = self.reader.vector_in_trash(num, self.model)
+        before = self.history.last_place(num)
+        placement = self.geometry.returning(*before) if before else None
+        if placement is None:
+            placement = self.place(vector, keywords)
+        self.settle(connection, num, placement)
+        meaning = vector if vector is not None else np.zeros(self.dimension, np.float32)
+        self.geometry.add(num, placement, meaning, self.indexes.keyword_weights(keywords))
+
+    def drop_vector(self, connection: Connection, num: int) -> None:
+        """Take an embedding away inside a transaction: the memory is embedded anew in a quiet moment."""
+        rows.drop_vectors(connection, [num], now=rows.now())
+        self._vectors_missing = True
+
     def in_order(self, order: str, *, descending: bool) -> list[int]:
         """Numbers of all memories by a column of the table (created, accessed, importance, …, content)."""
         table = self.indexes.table
@@ -262,16 +355,20 @@ class Space:
         """Whether a person gave the cluster its name."""
         return component in self._names
 
+    def keyword_counts(self, component: int) -> Counter[int]:
+        """How many members of a cluster carry each keyword, by code. They name the cluster to agents: words of what is in
+        quarantine are not among them."""
+        counts = Counter(self.geometry.keyword_counts(component))
+        for num in np.flatnonzero(self.indexes.table.quarantined).tolist():
+            if self.geometry.places.component_of.get(num) == component:
+                counts.subtract(self.indexes.keyword_ids([num])[0])
+        return +counts
+
     def _telling_name(self, component: int, more: Sequence[str]) -> str:
         codes = self.indexes.keyword_codes.names
         counts: Counter[str] = Counter(more)
         if component in self.geometry.places.components:
-            counts.update({codes[code]: n for code, n in self.geometry.keyword_counts(component).items()})
-            # Names are told to agents: words of what is in quarantine stay out of them.
-            for num in np.flatnonzero(self.indexes.table.quarantined).tolist():
-                if self.geometry.places.component_of.get(num) == component:
-                    counts.subtract(self.indexes.table.keywords[num])
-            counts = +counts
+            counts.update({codes[code]: n for code, n in self.keyword_counts(component).items()})
         frequencies = {word: len(self.indexes.table.by_keyword.get(word, ())) for word in counts}
         return cluster_name(counts, frequencies, len(self.indexes.table))
 
@@ -310,24 +407,127 @@ class Space:
             log.warning("Searching by keywords only: %s", error)
         self.model_note = f"Keyword search only: {error}"
 
+    def check(self) -> Iterator[None]:
+        """Compare the whole store with its seals, in slices; what is damaged is left out of everything from then on."""
+        with self.database.read() as connection:
+            damage = Damage()
+            yield from checks.examine(connection, damage)
+        self.check_due = False
+        if damage != self.damage:
+            self._take_damage(damage)
+            self.reload()
+
+    def reload(self) -> Changes:
+        """Read everything from the store anew, and tell the listeners what is other than before."""
+        table = self.indexes.table
+        before = set(table.by_id)
+        self.indexes.vectors.close()
+        self.indexes = self._empty_indexes()
+        self._told.clear()
+        self._read_all()
+        now = set(self.indexes.table.by_id)
+        done = Changes(
+            self.indexes.version, stored=tuple(now - before), edited=tuple(now & before), removed=tuple(before - now)
+        )
+        self.events.emit(SpaceChanged(done))
+        return done
+
+    @property
+    def note(self) -> str:
+        """What every answer has to say about the state of the space."""
+        return " ".join(filter(None, (self.model_note, self.damage_note)))
+
+    @property
+    def damage_note(self) -> str:
+        """What is left out of every answer because it is damaged; "" when nothing is."""
+        damage = self.damage
+        lost = len(damage.lost.get(MEMORY.code, ()))
+        count = len(damage.rows(MEMORY)) + lost
+        parts = [f"{count} {'memory is' if count == 1 else 'memories are'} damaged and left out"] if count else []
+        if damage.rows(INHIBITION) or damage.lost.get(INHIBITION.code):
+            parts.append("records of corrections are damaged")
+        if damage.structure or damage.indexes or damage.fulltext:
+            parts.append("the store is damaged")
+        return f"Attention: {' and '.join(parts)}; `tetrarium doctor` says more." if parts else ""
+
+    def _take_damage(self, damage: Damage) -> None:
+        """Mend what is derived, leave out what is damaged, and stop writing where that could make it worse."""
+        if (damage.indexes or damage.fulltext) and not damage.structure and self.database.writable:
+            log.warning("An index of the store was damaged and is made anew.")
+            with self.database.write() as connection:
+                checks.rebuild_indexes(connection)
+            with self.database.read() as connection:
+                damage = checks.examined(connection)
+        self.damage = damage
+        if damage:
+            log.warning("The store is damaged; `tetrarium doctor` says more.")
+        if damage.structure:
+            self.database.stop_writing(f"{self.database.path.name} is damaged")
+        with self.database.read() as connection:
+            checks.leave_out(connection, damage)
+
     def _load(self) -> None:
+        """Read everything from the store; a small one is checked first, so that it never answers from damage."""
+        self._check_if_small()
+        try:
+            self._read_all()
+        except DamagedSpace:
+            if not self.check_due:
+                raise
+            self.check_now()
+            self._read_all()
+
+    def _check_if_small(self) -> None:
+        if self.database.size() <= self.settings.check_at_open:
+            self.check_now()
+        else:
+            self.check_due = True
+
+    def look_now(self) -> None:
+        """Compare the whole store with its seals, and mend nothing: `damage` is what was found."""
+        with self.database.read() as connection:
+            damage = checks.examined(connection)
+            if damage != self.damage:
+                self.damage = damage
+                checks.leave_out(connection, damage)
+                self.reload()
+
+    def check_now(self) -> None:
+        """Compare the whole store with its seals at once; O(n). What is damaged is left out of what is read after."""
+        self.check_due = False
+        with self.database.read() as connection:
+            damage = checks.examined(connection)
+        if damage or self.damage:
+            self._take_damage(damage)
+
+    def _read_all(self) -> None:
         self._data_version = self.database.data_version()
         with self.database.snapshot():
-            version = self.reader.last_change()
-            nums, matrix = self.reader.vectors(self.model, self.dimension)
-            sound = np.isfinite(matrix).all(axis=1) & (np.abs(matrix).max(axis=1, initial=0) > 0)
-            if not sound.all():
-                log.warning("%d stored vectors cannot be used; `tetrarium doctor` says more.", int((~sound).sum()))
-                nums, matrix = nums[sound], matrix[sound]
-            self._names = self.clusters.names()
-            frequencies = self.reader.document_frequencies()
-            self.indexes.load(self.reader.index_rows(), frequencies, nums, matrix, version=version)
-            stored = self.reader.meta("calibration", {})
+            self._load_rows()
+
+    def _load_rows(self, *, quietly: bool = False) -> None:
+        """Everything from the rows that the connection sees; quietly: places may be missing yet."""
+        version = self.reader.last_change()
+        nums, matrix = self.reader.vectors(self.model, self.dimension)
+        sound = np.isfinite(matrix).all(axis=1) & (np.abs(matrix).max(axis=1, initial=0) > 0)
+        if not sound.all():
+            log.warning("%d stored vectors cannot be used; `tetrarium doctor` says more.", int((~sound).sum()))
+            nums, matrix = nums[sound], matrix[sound]
+        self._names = self.clusters.names()
+        frequencies = self.reader.document_frequencies()
+        self.indexes.vectors.close()
+        self.indexes = self._empty_indexes()
+        self.indexes.load(self.reader.index_rows(), frequencies, nums, matrix, version=version)
+        stored = self.reader.meta("calibration", {})
         self._vectors_missing = self.embedder is not None and len(nums) < len(self.indexes.table)
         if stored.get("model") == self.model:
             self._calibrated_at = int(stored["at"])
             self.calibration = Calibration(**{name: stored[name] for name in self.calibration_values()})
-        self._load_geometry()
+        self._load_geometry(quietly=quietly)
+
+    def _empty_indexes(self) -> Indexes:
+        usual = self.embedder.manifest.question_cosine if self.embedder else None
+        return Indexes(self.settings, self.dimension, usual)
 
     def reload_geometry(self) -> None:
         """Read all places of the store anew, after a repair."""
@@ -352,15 +552,15 @@ class Space:
         weights = {code: geometry.rarity_of(code) for code in words}
         return geometry.plan(self.indexes.vectors.vectors([num])[0], weights, self.relatives_of(num))
 
-    def _load_geometry(self) -> None:
+    def _load_geometry(self, *, quietly: bool = False) -> None:
         table = self.indexes.table
         nums = table.numbers()
         sound = usable(nums, table.place[nums], table.component[nums])
-        if not sound.all():
+        if not sound.all() and not quietly:
             log.warning(
                 "%d memories have no place that can be used; `tetrarium doctor` says more.", int((~sound).sum())
             )
-            table.component[nums[~sound]] = 0
+        table.component[nums[~sound]] = 0
         placed = nums[sound]
         self._told.clear()
         self._marked.clear()
@@ -374,6 +574,9 @@ class Space:
     def _take_over(self) -> Changes:
         """Bring indexes and geometry up to the end of the change log, and tell the listeners."""
         changes = self.reader.changes_since(self.indexes.version)
+        if any(change.op == "restore" and change.num == cluster_rows.SPACE for change in changes):
+            self._check_if_small()
+            return self.reload()
         ops: dict[int, set[str]] = {}
         for change in changes:
             ops.setdefault(change.num, set()).add(change.op)

@@ -28,6 +28,7 @@ from OpenGL import GL
 from PySide6.QtGui import QSurfaceFormat
 from PySide6.QtWidgets import QApplication
 
+from tetrarium_gui.space.detail import SOFTWARE_IN_MOTION, Budget
 from tetrarium_gui.space.picking import pick
 from tetrarium_gui.space.scene import scene_of
 from tetrarium_gui.space.tetrahedra import surface_format
@@ -69,6 +70,7 @@ def measure(application: QApplication, count: int) -> dict[str, float]:
         GL.glFinish()
 
     view.state.set_snapshot(snapshot)
+    application.processEvents()
     frame()
     row = {"scene ms": milliseconds(lambda: scene_of(snapshot), 3)}
     before, started, cpu = uploads.geometry + uploads.looks, time.perf_counter(), time.process_time()
@@ -79,6 +81,21 @@ def measure(application: QApplication, count: int) -> dict[str, float]:
     row["wall ms/frame"] = (time.perf_counter() - started) * 1e3 / FRAMES
     assert uploads.geometry + uploads.looks == before, "turning uploads nothing"
     assert uploads.draw_calls <= 4
+    kept, canvas.tetrahedra.detail.budget = canvas.tetrahedra.detail.budget, SOFTWARE_IN_MOTION
+    frame()
+    cpu = time.process_time()
+    for _ in range(FRAMES):
+        view.camera.orbit(9, 0)
+        frame()
+    row["dragging"] = (time.process_time() - cpu) * 1e3 / FRAMES
+    canvas.tetrahedra.detail.budget = Budget(1 << 30, 0.0)
+    frame()
+    cpu = time.process_time()
+    for _ in range(FRAMES):
+        view.camera.orbit(9, 0)
+        frame()
+    row["all whole"] = (time.process_time() - cpu) * 1e3 / FRAMES
+    canvas.tetrahedra.detail.budget = kept
     row["draw calls"] = uploads.draw_calls
 
     hits = tuple(np.random.default_rng(1).choice(snapshot.ids, min(30, count)).tolist())

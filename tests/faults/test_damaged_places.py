@@ -33,8 +33,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def by_hand(folder: Path, work: Callable[[Connection], object]) -> None:
+    """Change the file as a faulty program of ours would have: the rows' own hashes say nothing against it."""
     connection = apsw.Connection(str(folder / paths.STORE_FILE))
     work(connection)
+    connection.execute("DELETE FROM seals WHERE kind IN (3, 4)")
     connection.close()
 
 
@@ -221,27 +223,3 @@ def test_the_log_of_moves_cannot_be_changed(folder: Path) -> None:
     for statement in ("DELETE FROM moves", "UPDATE moves SET to_i = 0"):
         with pytest.raises(apsw.ConstraintError, match="append-only"):
             by_hand(folder, lambda c, statement=statement: c.execute(statement))  # type: ignore[misc]
-
-
-def test_a_space_of_the_first_schema_is_brought_up_to_date(folder: Path) -> None:
-    tables = (
-        "moves",
-        "plans",
-        "cluster_names",
-        "cluster_aliases",
-        "cluster_origins",
-        "feedback",
-        "asked",
-        "contradictions",
-        "masked",
-        "exclusions",
-        "erasures",
-    )
-    columns = ("pinned", "helped", "misled", "distinct_queries", "stored_again", "quarantined")
-    by_hand(folder, lambda c: [c.execute(f"DROP TABLE {table}") for table in tables])
-    by_hand(folder, lambda c: [c.execute(f"ALTER TABLE memories DROP COLUMN {column}") for column in columns])
-    by_hand(folder, lambda c: c.execute("DELETE FROM migrations WHERE name > '0002'; PRAGMA user_version=1"))
-    with tetrarium.open_space(folder) as space:
-        assert space.stats().memories == 45
-        assert space.plans() == ()
-        assert space.examine().is_healthy

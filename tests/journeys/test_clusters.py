@@ -286,3 +286,8 @@ def test_old_places_stand_after_a_thousand_stores_and_a_restart(folder: Path, tm
         after = standing(again.snapshot())
         assert before.items() <= after.items()
         assert len(after) == len(before) + 1_000
+
+
+def test_a_cluster_can_be_named_while_every_memory_stands_alone(space: MemoryService) -> None:
+    lone = space.get(str(space.store("The only memory of this space says very little.").id))
+    assert space.name_cluster(lone.cluster, "alone").name == "alone"

@@ -78,7 +78,7 @@ def test_every_answer_follows_the_schema_and_every_refusal_gives_advice(tool: To
 
 def value(argument: Argument, chance: random.Random, ids: list[str]) -> Any:
     """Mostly fitting, sometimes not."""
-    if argument.name in ("id", "memory_id") and chance.random() < 0.6:
+    if argument.name in ("id", "memory_id", "start", "other") and chance.random() < 0.6:
         return chance.choice(ids)
     if argument.name == "recall_id" and chance.random() < 0.8:
         return None

@@ -29,10 +29,20 @@ NAMES = [
     "memory_update",
     "memory_forget",
     "memory_feedback",
+    "knowledge_relations",
+    "memory_link",
     "decision_record",
     "pattern_learn",
 ]
-READING = {"memory_search", "void_recall", "void_stats", "memory_recall", "void_zones", "void_explain"}
+READING = {
+    "memory_search",
+    "void_recall",
+    "void_stats",
+    "memory_recall",
+    "void_zones",
+    "void_explain",
+    "knowledge_relations",
+}
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tetrarium import __version__
 from tetrarium.errors import InvalidInput, UserError
+from tetrarium.lifecycle.trust import COMMAND_LINE
 from tetrarium.mcp.__main__ import project_of
 from tetrarium.mcp.arguments import visible
 from tetrarium.mcp.tools import Caller
@@ -18,8 +19,8 @@ from tetrarium.mcp.tools import Caller
 if TYPE_CHECKING:
     from tetrarium.service import MemoryService
 
-CLIENT = "command line"
-"""Who edits and arranges from here, in the history."""
+CLIENT = f"{COMMAND_LINE} {__version__}"
+"""Who asks and edits from here: a person (lifecycle.trust)."""
 
 
 def common(command: argparse.ArgumentParser, *, first: bool = False) -> None:
@@ -45,7 +46,7 @@ def space(data_dir: Path | None) -> MemoryService:
 
 def caller() -> Caller:
     """Who asks: this program, for the project of the folder that an IDE names."""
-    return Caller(client=f"tetrarium {__version__}", project=project_of(None))
+    return Caller(client=CLIENT, project=project_of(None))
 
 
 def standard_input() -> str:

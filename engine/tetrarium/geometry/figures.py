@@ -73,6 +73,8 @@ def _at_home(geometry: Geometry, nums: Sequence[int]) -> Bool:
     """(n,) whether each memory is more like its own component, itself aside, than like any other of two or more."""
     components, scale = geometry.places.components, geometry.calibration
     numbers = [number for number, c in components.items() if len(c.members) > 1]
+    if not numbers:
+        return np.zeros(len(nums), np.bool_)
     column = {number: at for at, number in enumerate(numbers)}
     cores = [geometry.core_of(number) for number in numbers]
     sizes = np.array([len(components[number].members) for number in numbers], np.float64)

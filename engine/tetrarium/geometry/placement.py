@@ -129,6 +129,16 @@ class Geometry:
                 return Placement(unpack(key), number, self._merged(key, number), is_new_component=False)
         return Placement(unpack(self._start(vector, known)), self.places.next_component, 0, is_new_component=True)
 
+    def returning(self, voxel: Voxel, component: int) -> Placement | None:
+        """The place of a memory that comes back to where it stood; None when that is taken or at another component."""
+        key, places = pack(voxel), self.places
+        if key in places.num_at or not 0 < component < places.next_component:
+            return None
+        owners = {places.owner_of[vertex] for vertex in corner_keys(key) if vertex in places.owner_of}
+        if owners != ({component} if component in places.components else set()):
+            return None
+        return Placement(voxel, component, self._merged(key, component), is_new_component=False)
+
     def add(self, num: int, placement: Placement, vector: Float32, keywords: Iterable[int]) -> None:
         """Take over a placement that was committed. keywords: ids; weights are not needed."""
         number = placement.component

@@ -1,31 +1,34 @@
 """Records of the engine as answers of a tool: structured content, and a short text beside it.
 
 What a memory says is quoted data. In the structured form it is one field; in the text form it stands
-between fences that are longer than any fence inside it, so that no memory can close its own quotation,
-and characters that act on a terminal or hide are written out. The structured form keeps every byte.
+between fences that no memory can close (`quoting`). The structured form keeps every byte.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tetrarium.config import DEFAULTS, Settings
-from tetrarium.mcp.arguments import visible
+from tetrarium.mcp.quoting import fence_for, heading, quotation
+from tetrarium.mcp.quoting import iso as _iso
+from tetrarium.mcp.quoting import line as _line
+from tetrarium.mcp.quoting import source_of as _source
 
 if TYPE_CHECKING:
     from tetrarium.model import (
         Explanation,
         Forgetting,
         Gathered,
+        GraphNode,
         Hit,
         Inhibition,
+        KnowledgeGraph,
         Memory,
         RecallTrace,
+        Relation,
         ScoreParts,
         SearchResult,
         SpaceStats,
@@ -44,8 +47,6 @@ SHOWN_ZONES = 3
 
 COUNTED_LENGTH = 100_000
 """Characters up to which a content's tokens are counted piece by piece; longer ones are taken as two bytes a token."""
-
-_TILDES = re.compile("~{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +340,58 @@ def judged(memory: Memory) -> Answer:
     )
 
 
+def graph(found: KnowledgeGraph) -> Answer:
+    """The graph around a start. First words of memories are quoted in one line each; what was corrected has none."""
+    structured = _given(
+        start=found.start,
+        nodes=[_node(node) for node in found.nodes],
+        edges=[
+            _given(
+                source=edge.source,
+                type=edge.kind,
+                target=edge.target,
+                origin=str(edge.origin),
+                shared=edge.weight if edge.origin == "shared_vertices" else None,
+                note=edge.note,
+            )
+            for edge in found.edges
+        ],
+        cut=found.cut or None,
+    )
+    lines = [f"{len(found.nodes) - 1} around {_line(found.start)}, {len(found.edges)} edges."]
+    lines += [
+        f"{_line(e.source)} {_line(e.kind)} {_line(e.target)} ({e.origin.replace('_', ' ')})" for e in found.edges
+    ]
+    lines += [f"{n.id}: “{_line(n.excerpt)}”" for n in found.nodes if n.excerpt]
+    if found.cut:
+        lines.append(f"{found.cut} more are left out; a larger limit or fewer types shows them.")
+    return Answer(structured, "\n".join(lines))
+
+
+def _node(node: GraphNode) -> dict[str, Any]:
+    return _given(
+        id=node.id,
+        kind="entity" if node.is_entity else None,
+        distance=node.distance,
+        category=node.category and str(node.category),
+        state=str(node.standing) if node.standing != "live" else None,
+        cluster=node.cluster,
+        excerpt=node.excerpt,
+    )
+
+
+def linked(result: Relation | tuple[str, str, int]) -> Answer:
+    """What a link did."""
+    if isinstance(result, tuple):
+        source, target, removed = result
+        return Answer(
+            {"source": source, "target": target, "removed": removed},
+            f"Took back {removed} relation{'s' * (removed != 1)} of {_line(source)} to {_line(target)}.",
+        )
+    structured = {"source": result.source, "target": result.target, "type": result.kind}
+    return Answer(structured, f"Noted: {result.source} {result.kind} {result.target}.")
+
+
 def counted(stats: SpaceStats) -> Answer:
     """The health of the space."""
     structured = asdict(stats)
@@ -348,6 +401,7 @@ def counted(stats: SpaceStats) -> Answer:
         categories and f"By category: {categories}.",
         f"{stats.quarantined} in quarantine wait for a person." if stats.quarantined else "",
         f"{stats.contradictions} pairs may contradict each other." if stats.contradictions else "",
+        f"{stats.relations} stated relations." if stats.relations else "",
         f"{stats.recalls} recalls, on average {stats.void_fraction_mean:.0%} of the candidates void.",
         " ".join(filter(None, (f"Index: {stats.index}.", _line(stats.index_note, 200)))),
         " ".join(filter(None, (f"Model: {stats.model}.", _line(stats.model_note, 200)))),
@@ -360,10 +414,14 @@ def quoted(hits: Iterable[tuple[Hit, dict[str, Any]]]) -> str:
     return _quotations((hit.memory, row) for hit, row in hits)
 
 
+def fenced(memories: Iterable[Memory]) -> str:
+    """Memories that nobody asked for, quoted in the same way."""
+    return _quotations((memory, {}) for memory in memories)
+
+
 def _quotations(memories: Iterable[tuple[Memory, dict[str, Any]]]) -> str:
     pairs = list(memories)
-    longest = max((len(run) for memory, _ in pairs for run in _TILDES.findall(memory.content)), default=2)
-    fence = "~" * (max(longest, 2) + 1)
+    fence = fence_for(memory.content for memory, _ in pairs)
     return "\n".join(_quotation(fence, memory, row) for memory, row in pairs)
 
 
@@ -371,18 +429,7 @@ def _quotation(fence: str, memory: Memory, row: dict[str, Any]) -> str:
     if "omitted_tokens" in row:
         body = f"(about {row['omitted_tokens']} tokens, too long for a list; void_recall with a larger budget returns it whole)"
         return f"{memory.id} {body}"
-    source = _source(memory)
-    project = f"project {_line(memory.source.project)}" if memory.source.project else ""
-    about = (
-        memory.id,
-        str(memory.category),
-        f"{memory.created_at:%Y-%m-%d}",
-        source and f"from {source}",
-        project,
-        f"score {row['score']}" if "score" in row else "",
-    )
-    state = {"inhibited": "superseded", "live": ""}.get(str(memory.standing), str(memory.standing))
-    return f"{fence} {', '.join(filter(None, (*about, state)))}\n{visible(memory.content)}\n{fence}"
+    return quotation(fence, heading(memory, f"score {row['score']}" if "score" in row else ""), memory.content)
 
 
 def _hit(hit: Hit) -> dict[str, Any]:
@@ -432,11 +479,6 @@ def _neighbour(memory: Memory, asked: str) -> dict[str, Any]:
     )
 
 
-def _source(memory: Memory) -> str:
-    """Who stored it and who said it."""
-    return " / ".join(filter(None, (_line(memory.source.client), _line(memory.source.author))))
-
-
 def _summands(parts: ScoreParts) -> dict[str, float]:
     """The summands of a score that are not zero; the factors all lie near 1 and would only cost tokens."""
     named = {name: round(getattr(parts, name), 2) for name in ("vector", "keyword", "label", "entity", "context")}
@@ -455,17 +497,6 @@ def _zone(zone: VoidZone) -> dict[str, Any]:
 def _given(**fields: Any) -> dict[str, Any]:
     """The fields that say something: absent instead of null, and no empty text (empty lists stay: they are an answer)."""
     return {name: value for name, value in fields.items() if value is not None and value != ""}
-
-
-def _iso(moment: datetime) -> str:
-    """To the minute, in UTC."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ")
-
-
-def _line(text: str, most: int = 80) -> str:
-    """Untrusted words inside a sentence of ours: one line, nothing hidden, not long."""
-    words = visible(" ".join(text.split())).replace("~", "-")
-    return words if len(words) <= most else words[: most - 1] + "…"
 
 
 def _tokens(row: dict[str, Any]) -> int:

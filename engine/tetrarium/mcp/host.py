@@ -8,6 +8,7 @@ the host can answer its client meanwhile.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -51,6 +52,17 @@ class Host:
         """Run `verb(service)` on the lane, after everything submitted before."""
         self._calls += 1
         return self._lane.submit(lambda: verb(self._open()))
+
+    def aside(self, verb: Callable[[MemoryService], object]) -> None:
+        """Run a small verb that nobody asked for on the lane: it counts as no call, opens no space, and nobody hears
+        of its outcome. After the end of the lane it does nothing."""
+
+        def run() -> None:
+            if self._service is not None:
+                verb(self._service)
+
+        with contextlib.suppress(RuntimeError):
+            self._lane.submit(run)
 
     async def call(self, verb: Callable[[MemoryService], Result]) -> Result:
         """Run `verb(service)` on the lane and wait. A call cancelled while it still queues is not run."""

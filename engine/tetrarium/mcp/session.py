@@ -19,16 +19,22 @@ import anyio
 import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.context import CallNext, HandlerResult
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from tetrarium.config import DEFAULTS
 from tetrarium.errors import UserError
-from tetrarium.lifecycle.trust import agent_name
 from tetrarium.mcp.arguments import nearest, visible
+from tetrarium.mcp.calls import Calls
+from tetrarium.mcp.completions import Completions
+from tetrarium.mcp.context import Context, client_name, refuse_cursor
 from tetrarium.mcp.host import Host
+from tetrarium.mcp.notices import Notices
+from tetrarium.mcp.prompts import Prompts
+from tetrarium.mcp.resources import Resources
 from tetrarium.mcp.tools import BY_NAME, TOOLS, Caller, Tool
 
 log = logging.getLogger(__name__)
@@ -64,43 +70,74 @@ class Session:
         self._host = host
         self._project = project
         self._listed = False
+        self._calls = Calls(host)
+        self._notices = Notices(self._calls)
+        self._resources = Resources(self._calls, self._caller)
+        self._prompts = Prompts(self._calls, self._caller)
+        self._completions = Completions(self._calls, self._caller)
         self._server: Server[dict[str, Any]] = Server(
             "tetrarium",
             title="Tetrarium",
             version=version,
             instructions=INSTRUCTIONS,
-            cache_hints={"tools/list": CacheHint(ttl_ms=_LIST_LIFETIME, scope="public")},
+            cache_hints={
+                method: CacheHint(ttl_ms=_LIST_LIFETIME, scope="public")
+                for method in ("tools/list", "prompts/list", "resources/templates/list")
+            },
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._resources.templates,
+            on_read_resource=self._resources.read,
+            on_subscribe_resource=self._notices.subscribe,
+            on_unsubscribe_resource=self._notices.unsubscribe,
+            on_subscriptions_listen=self._notices.listen,
+            on_list_prompts=self._prompts.list,
+            on_get_prompt=self._prompts.get,
+            on_completion=self._completions.complete,
         )
+        self._server.middleware.append(_sheltered)
 
     async def serve(self, lines: Lines, write: Write) -> None:
         """Serve until the client leaves. Calls under way are finished first, for at most `drain_time`."""
         inbound_send, inbound = anyio.create_memory_object_stream[SessionMessage | Exception]()
         outbound, outbound_read = anyio.create_memory_object_stream[SessionMessage]()
-        wire = _Wire(write, self._answered)
+        wire = _Wire(write, self._answered, self._notices.end)
+        options = self._server.create_initialization_options(NotificationOptions(resources_changed=True))
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wire.receive, lines, inbound_send)
                 tasks.start_soon(wire.send, outbound_read)
-                await self._server.run(inbound, outbound, self._server.create_initialization_options())
+                async with anyio.create_task_group() as beside:
+                    beside.start_soon(self._notices.run)
+                    await self._server.run(inbound, outbound, options)
+                    beside.cancel_scope.cancel()
         except* OSError as gone:
             log.info("the client is gone: %s", gone.exceptions[0])
+        finally:
+            self._notices.end()
 
     def _answered(self) -> None:
         """The tool list is out: from now on the engine may take the processor."""
         if self._listed:
             self._host.warm_up()
 
-    async def _list_tools(
-        self, context: ServerRequestContext[dict[str, Any]], params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        refuse_cursor(params)
         self._listed = True
         return types.ListToolsResult(tools=[_listed(tool) for tool in TOOLS])
 
-    async def _call_tool(
-        self, context: ServerRequestContext[dict[str, Any]], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    async def _list_resources(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        listed = await self._resources.list(context, params)
+        self._notices.has_list(context)
+        return listed
+
+    def _caller(self, context: Context) -> Caller:
+        return Caller(client_name(context), self._project)
+
+    async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = BY_NAME.get(params.name)
         if tool is None:
             name = visible(params.name)[:60]
@@ -108,7 +145,7 @@ class Session:
                 code=types.INVALID_PARAMS, message=f"There is no tool '{name}'. {nearest(name, list(BY_NAME))}"
             )
         try:
-            answer = await self._host.call(tool.call(params.arguments, Caller(_client_name(context), self._project)))
+            answer = await self._calls.run_long(tool.call(params.arguments, self._caller(context)), context)
         except UserError as error:
             return _refused(str(error))
         except Exception:  # the dispatcher: whatever it was, the client gets an answer and the log the traceback
@@ -117,6 +154,18 @@ class Session:
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)], structured_content=answer.structured
         )
+
+
+async def _sheltered(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """The dispatcher of everything but tools: what fails inside is a traceback in the log and one sentence on the
+    wire, the same in both eras."""
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):
+        raise
+    except Exception:
+        log.exception("%s failed", ctx.method)
+        raise MCPError(code=types.INTERNAL_ERROR, message=_FAILED) from None
 
 
 _FAILED = "Tetrarium failed inside; the memories are unharmed. Try once more; if it fails again, the reason is in the log (standard error, or --log-file)."
@@ -144,22 +193,13 @@ def _listed(tool: Tool) -> types.Tool:
     )
 
 
-def _client_name(context: ServerRequestContext[dict[str, Any]]) -> str:
-    """`name version` of the client, as it introduced itself; one short line, because it is shown beside memories.
-
-    Never the name of a person's program: what an agent stores must not pass for what a person said.
-    """
-    params = context.session.client_params
-    introduced = f"{params.client_info.name} {params.client_info.version}" if params else ""
-    return agent_name(visible(" ".join(introduced.split()))[:72])
-
-
 class _Wire:
     """Lines to messages and back; remembers which requests are still unanswered."""
 
-    def __init__(self, write: Write, answered: Callable[[], None]) -> None:
+    def __init__(self, write: Write, answered: Callable[[], None], leaving: Callable[[], None]) -> None:
         self._write = write
         self._answered = answered
+        self._leaving = leaving
         self._unanswered: set[types.RequestId] = set()
         self._settled = asyncio.Event()
         self._turn = asyncio.Lock()
@@ -169,6 +209,7 @@ class _Wire:
             async for line in lines:
                 if line.strip():
                     await self._receive_line(line, messages)
+            self._leaving()
             await self._drain()
 
     async def _receive_line(self, line: bytes, messages: MemoryObjectSendStream[SessionMessage | Exception]) -> None:

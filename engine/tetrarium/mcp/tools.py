@@ -8,7 +8,7 @@ schemas – is paid for in every conversation, so the words are few (bounds in t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tetrarium.config import DEFAULTS
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
         Forgetting,
         Gathered,
         Inhibition,
+        KnowledgeGraph,
         Memory,
         RecallTrace,
+        Relation,
         SearchResult,
         SpaceStats,
         StoreResult,
@@ -138,6 +140,19 @@ def _feedback(service: MemoryService, values: dict[str, Any], caller: Caller) ->
     return service.feedback(values["id"], helped, recall_id=values.get("recall_id", ""), client=caller.client)
 
 
+def _graph(service: MemoryService, values: dict[str, Any], caller: Caller) -> KnowledgeGraph:
+    bounds = {name: values[name] for name in ("depth", "limit") if name in values}
+    return service.relations(values["start"], kinds=values.get("types", ()), project=_scope(values, caller), **bounds)
+
+
+def _link(service: MemoryService, values: dict[str, Any], caller: Caller) -> Relation | tuple[str, str, int]:
+    one, other = values["id"], values["other"]
+    if values.get("remove"):
+        return one, other, service.unrelate(one, other, values.get("type", ""), client=caller.client)
+    kind = values.get("type", "related_to")
+    return service.relate(one, other, kind, note=values.get("note", ""), client=caller.client)
+
+
 def _decide(service: MemoryService, values: dict[str, Any], caller: Caller) -> StoreResult:
     return service.record_decision(**{"project": caller.project} | values, client=caller.client)
 
@@ -164,7 +179,7 @@ _WHOLE: dict[str, Any] = {"type": "integer"}
 _NUMBER: dict[str, Any] = {"type": "number"}
 _FLAG: dict[str, Any] = {"type": "boolean"}
 
-_QUERY = Argument(name="query", kind="text", required=True, about="In words of any language.")
+_QUERY = Argument(name="query", kind="text", required=True, about="In any language.")
 _CONTENT = Argument(
     name="content",
     kind="text",
@@ -188,8 +203,8 @@ _REASON = Argument(name="reason", kind="text", listed=False, about="Why it super
 _PROJECT = Argument(name="project", kind="text", about="Default: this client's. Empty: shared by all.")
 _PROJECT_UNTOLD = Argument(name="project", kind="text", listed=False, about=_PROJECT.about)
 _KEY_UNTOLD = Argument(name="idempotency_key", kind="text", listed=False, about="A retry stores nothing twice.")
-_FORCE = Argument(name="force", kind="flag", about="Skip the checks for noise and repetition.")
-_SCOPE = Argument(name="project", kind="text", about="Default: this client's and shared ones. '*': all.")
+_FORCE = Argument(name="force", kind="flag", listed=False, about="Skip the checks for noise and repetition.")
+_SCOPE = Argument(name="project", kind="text", about="Default: this client's. '*': all.")
 _BUDGET = Argument(
     name="budget",
     kind="whole",
@@ -197,13 +212,16 @@ _BUDGET = Argument(
     most=DEFAULTS.max_budget,
     about=f"Most tokens of memory; default {DEFAULTS.default_budget}.",
 )
+_BUDGET_UNLISTED = replace(_BUDGET, listed=False)
 _ID = Argument(name="id", kind="text", required=True, about="Memory id.")
 _RECALL = Argument(name="recall_id", kind="text", about="Default: your last.")
-_SESSION = Argument(name="session", kind="text", about="Session name.")
+_SESSION = Argument(name="session", kind="text", listed=False, about="Session name.")
 _LABELS = Argument(name="labels", kind="texts", most=20, about="All of these.")
 _CATEGORIES = Argument(name="categories", kind="texts", choices=CATEGORY_NAMES, told=False, about="Any of these.")
+_CATEGORIES_UNLISTED = replace(_CATEGORIES, listed=False)
 _SINCE = Argument(name="since", kind="moment", about="ISO date or time.")
 _UNTIL = Argument(name="until", kind="moment", ends_day=True, about="A date counts whole.")
+_UNTIL_UNLISTED = replace(_UNTIL, listed=False)
 _IMPORTANCE = Argument(name="importance", kind="number", least=0, most=1, about="0 trivial … 1 vital.")
 _EXPIRES = Argument(name="expires_at", kind="moment", ends_day=True, about="ISO date or time.")
 
@@ -267,7 +285,7 @@ TOOLS: tuple[Tool, ...] = (
         arguments=(
             _QUERY,
             Argument(name="limit", kind="whole", least=1, most=100, about=f"Default {DEFAULTS.search_page}."),
-            Argument(name="offset", kind="whole", least=0, about="Hits to skip."),
+            Argument(name="offset", kind="whole", least=0, listed=False, about="Hits to skip."),
             _LABELS,
             _CATEGORIES,
             _SCOPE,
@@ -283,12 +301,8 @@ TOOLS: tuple[Tool, ...] = (
                     id=_TEXT,
                     content=_STORED_CONTENT,
                     category=_TEXT,
-                    labels=_list(_TEXT),
-                    project=_TEXT,
                     created_at=_TEXT,
-                    confidence=_TEXT,
                     state=_TEXT | {"description": "Absent: live."},
-                    superseded_by=_TEXT,
                     score=_NUMBER,
                     parts=_OBJECT,
                     omitted_tokens=_WHOLE | {"description": "Too long for a list."},
@@ -296,7 +310,7 @@ TOOLS: tuple[Tool, ...] = (
             ),
             total=_WHOLE,
             offset=_WHOLE,
-            next_offset=_WHOLE | {"description": "Absent on the last page."},
+            next_offset=_WHOLE | {"description": "More: pass it as offset."},
             note=_TEXT,
         ),
         run=_search,
@@ -329,6 +343,7 @@ TOOLS: tuple[Tool, ...] = (
                 kind="number",
                 least=0,
                 most=0.6,
+                listed=False,
                 about=f"Share to carve away, default {DEFAULTS.void_target:g}.",
             ),
             Argument(name="session", kind="text", listed=False, about="Session that asks."),
@@ -341,15 +356,11 @@ TOOLS: tuple[Tool, ...] = (
                     "id content",
                     id=_TEXT,
                     content=_STORED_CONTENT,
-                    category=_TEXT,
-                    source=_TEXT,
-                    project=_TEXT,
                     created_at=_TEXT,
                     score=_NUMBER,
                 )
             ),
             void_zones=_list(_OBJECT) | {"description": "theme, size, best_score, reason"},
-            void_zones_total=_WHOLE,
             void_fraction=_NUMBER | {"description": "Share of the candidates that is void."},
             token_usage=_WHOLE,
             budget=_WHOLE,
@@ -374,16 +385,11 @@ TOOLS: tuple[Tool, ...] = (
             memories=_WHOLE,
             live=_WHOLE,
             inhibited=_WHOLE,
-            in_trash=_WHOLE,
             by_category=_OBJECT,
             by_confidence=_OBJECT,
             by_type=_OBJECT,
-            clusters=_WHOLE,
             recalls=_WHOLE,
-            void_fraction_mean=_NUMBER,
-            index=_TEXT,
             model=_TEXT,
-            model_note=_TEXT,
             contradictions=_WHOLE,
             settings=_OBJECT,
         ),
@@ -395,7 +401,7 @@ TOOLS: tuple[Tool, ...] = (
         name="memory_recall",
         title="Restore context",
         description="Recall to pick up earlier work, sorted: identity, decisions, how-to, problems, facts, recent, neighbours.",
-        arguments=(_QUERY, _BUDGET, _SCOPE),
+        arguments=(_QUERY, _BUDGET_UNLISTED, _SCOPE),
         output_schema=_object(
             "recall_id groups neighbours token_usage budget",
             recall_id=_TEXT,
@@ -438,7 +444,6 @@ TOOLS: tuple[Tool, ...] = (
             state=_TEXT,
             reason=_TEXT,
             rank=_WHOLE | {"description": "0: not ranked."},
-            ranked=_WHOLE,
             score=_NUMBER,
             zone=_list(_TEXT),
             superseded_by=_TEXT,
@@ -463,7 +468,12 @@ TOOLS: tuple[Tool, ...] = (
             Argument(name="importance", kind="number", least=0, most=1, listed=False, about=_IMPORTANCE.about),
             Argument(name="pinned", kind="flag", about="Never swept away."),
             Argument(
-                name="expires_at", kind="moment", ends_day=True, words=("never",), about="ISO date or time, or never."
+                name="expires_at",
+                kind="moment",
+                ends_day=True,
+                words=("never",),
+                listed=False,
+                about="ISO date or time, or never.",
             ),
             Argument(name="action", kind="text", choices=("inhibit", "release", "undo"), about="After the edit."),
             Argument(name="reason", kind="text", about="Why inhibited."),
@@ -474,8 +484,6 @@ TOOLS: tuple[Tool, ...] = (
             id=_TEXT,
             revision=_WHOLE,
             state=_TEXT,
-            pinned=_FLAG,
-            expires_at=_TEXT,
             superseded_by=_TEXT,
             chain=_list(_OBJECT) | {"description": "Its corrections, oldest first."},
         ),
@@ -494,10 +502,10 @@ TOOLS: tuple[Tool, ...] = (
             Argument(name="ids", kind="texts", most=100, about="Memory ids."),
             Argument(name="restore", kind="flag", about="Bring ids back."),
             _LABELS,
-            _CATEGORIES,
+            _CATEGORIES_UNLISTED,
             Argument(name="project", kind="text", listed=False, about="Only it; default this client's. '*': all."),
             _SINCE,
-            _UNTIL,
+            _UNTIL_UNLISTED,
             Argument(
                 name="state", kind="text", choices=("live", "inhibited", "all"), listed=False, about="Default all."
             ),
@@ -507,7 +515,6 @@ TOOLS: tuple[Tool, ...] = (
             "done total",
             done=_FLAG,
             total=_WHOLE,
-            by_category=_OBJECT,
             examples=_list(_OBJECT),
             spared=_WHOLE | {"description": "Pinned, or a person's."},
             confirm=_TEXT,
@@ -521,7 +528,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="memory_feedback",
         title="Helped or misled",
-        description="Say whether a recalled memory helped or misled; the last word counts.",
+        description="Say whether a memory helped or misled; the last word counts.",
         arguments=(
             _ID,
             Argument(
@@ -536,6 +543,38 @@ TOOLS: tuple[Tool, ...] = (
         output_schema=_object("id confidence", id=_TEXT, confidence=_TEXT, helped=_WHOLE, misled=_WHOLE),
         run=_feedback,
         answer=answers.judged,
+        read_only=False,
+    ),
+    Tool(
+        name="knowledge_relations",
+        title="What belongs together",
+        description="The graph around a memory or entity, stated and by neighbourhood in space.",
+        arguments=(
+            Argument(name="start", kind="text", required=True, about="Memory id, or a person, file, symbol."),
+            Argument(name="depth", kind="whole", least=1, most=3, about="Default 1."),
+            Argument(name="types", kind="texts", most=20, about="Only these."),
+            Argument(name="limit", kind="whole", least=1, most=200, listed=False, about="Nodes; default 40."),
+            _PROJECT_UNTOLD,
+        ),
+        output_schema=_object("start nodes edges", start=_TEXT, nodes=_list(_OBJECT), edges=_list(_OBJECT), cut=_WHOLE),
+        run=_graph,
+        answer=answers.graph,
+        read_only=True,
+    ),
+    Tool(
+        name="memory_link",
+        title="Relate two memories",
+        description="Relate two memories (id type other), or take that back.",
+        arguments=(
+            _ID,
+            Argument(name="other", kind="text", required=True, about="Memory id."),
+            Argument(name="type", kind="text", about="Default related_to."),
+            Argument(name="note", kind="text", listed=False, about="Why."),
+            Argument(name="remove", kind="flag", about="Take it back."),
+        ),
+        output_schema=_object("source target", source=_TEXT, target=_TEXT, type=_TEXT, removed=_WHOLE),
+        run=_link,
+        answer=answers.linked,
         read_only=False,
     ),
     Tool(
@@ -564,7 +603,7 @@ TOOLS: tuple[Tool, ...] = (
             Argument(name="steps", kind="texts", required=True, most=30, whole=True, about="In order."),
             Argument(name="example", kind="text", about="Code or command."),
             Argument(name="pitfalls", kind="texts", most=10, whole=True, about="What to mind."),
-            Argument(name="language", kind="text", about="Programming language."),
+            Argument(name="language", kind="text", listed=False, about="Programming language."),
             _PROJECT_UNTOLD,
         ),
         output_schema=_STORED_SHORTLY,

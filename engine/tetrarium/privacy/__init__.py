@@ -1,1 +1,1 @@
-"""What must not be kept or leak: secrets, what a person excludes, instructions in disguise, and bytes of what is gone."""
+"""What leaves the space, what must not stay in it, and who may be trusted."""

@@ -15,28 +15,26 @@ from pathlib import Path
 from tetrarium import paths
 from tetrarium.errors import SpaceUnavailable
 from tetrarium.model import PendingErasure
+from tetrarium.storage import backups as copies
 from tetrarium.storage import erasure as files
 from tetrarium.storage import privacy as rows
 from tetrarium.storage.database import Database
 
 log = logging.getLogger(__name__)
 
-BACKUPS = "backups"
-"""Folder inside a space in which copies of its store lie, as plain SQLite files."""
-
-_COPIES = ("*.db", f"*{Path(paths.STORE_FILE).suffix}")
+_COPIES = ("*.db", "*.db.*.part", f"*{Path(paths.STORE_FILE).suffix}")
 
 
 def backups_of(folder: Path) -> list[Path]:
-    """Copies of the store that lie in the space, oldest name first."""
-    found = (folder / BACKUPS).rglob("*") if (folder / BACKUPS).is_dir() else iter(())
-    return sorted(path for path in found if path.is_file() and any(path.match(copy) for copy in _COPIES))
+    """Copies of the store that lie in the space, backups and damaged stores that were kept aside, in order of name."""
+    found = (path for pattern in _COPIES for path in folder.rglob(pattern))
+    return sorted({path for path in found if path.is_file() and path != folder / paths.STORE_FILE})
 
 
 def pending(database: Database) -> tuple[PendingErasure, ...]:
     """Memories of which files may still hold bytes, with the copies that do until they are gone through."""
-    copies = tuple(path.name for path in backups_of(database.path.parent))
-    return tuple(replace(erasure, backups=copies) for erasure, _ in rows.PrivacyReader(database).erasures())
+    names = tuple(path.name for path in backups_of(database.path.parent))
+    return tuple(replace(erasure, backups=names) for erasure, _ in rows.PrivacyReader(database).erasures())
 
 
 def finish(database: Database, *, at_once: int) -> bool:
@@ -49,16 +47,17 @@ def finish(database: Database, *, at_once: int) -> bool:
     if not todo or not database.writable:
         return not todo
     folder = database.path.parent
+    copies.sweep(folder)
     for derived in _derived(folder):
         derived.unlink(missing_ok=True)
     files.compact(database)
-    copies = backups_of(folder)
-    if sum(path.stat().st_size for path in copies) > at_once:
+    found = backups_of(folder)
+    if sum(path.stat().st_size for path in found) > at_once:
         return False
     purged = [erasure.memory for erasure, how in todo if how == "purge"]
     masked = [erasure.memory for erasure, how in todo if how == "mask"]
     # Every copy is gone through before the result counts.
-    clean = [_is_clean(path, purged, masked, database) for path in copies]
+    clean = [_is_clean(path, purged, masked, database) for path in found]
     if not all(clean):
         return False
     with database.write() as connection:

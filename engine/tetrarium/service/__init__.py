@@ -7,15 +7,30 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     screening  what verbs that take words stand on: secrets masked first
     storing    store, record_decision, learn_pattern
     asking     search, recall, gather, explain, trace(s)
+    briefing   brief: what matters of a project before anybody asks
     editing    get, update, inhibit, release, feedback, forget, restore, contradictions …
     erasing    erase, trash, prove_deleted
     guarding   secrets, exclusions, quarantine
     looking    page, snapshot, snapshot_since, stats
     arranging  clusters: walk, name, plan, apply, undo, examine, repair
+    keeping    backup, backups, preview_restore, restore_backup, restore_memory; the daily copy
+    healing    health, heal
+    undoing    history, undo, redo, undo_client
+    exchange   export, anonymity, preview_import, import_file, imports, undo_import
 """
 
 from tetrarium.lifecycle.trust import WINDOW
 from tetrarium.service.door import EVERYWHERE
+from tetrarium.service.keeping import restore_damaged
 from tetrarium.service.memory_service import SAMPLE, MemoryService, fill_sample, kept_snapshot, open_space
 
-__all__ = ["EVERYWHERE", "SAMPLE", "WINDOW", "MemoryService", "fill_sample", "kept_snapshot", "open_space"]
+__all__ = [
+    "EVERYWHERE",
+    "SAMPLE",
+    "WINDOW",
+    "MemoryService",
+    "fill_sample",
+    "kept_snapshot",
+    "open_space",
+    "restore_damaged",
+]

@@ -15,12 +15,13 @@ from tetrarium.model import (
     PlanRecord,
 )
 from tetrarium.service.door import page_bounds
+from tetrarium.service.keeping import Keeping
 from tetrarium.service.screening import Screening
 
 _PLANNED = ("fission", "merge", "attach", "mend", "settle", "layout")
 
 
-class Arranging(Screening):
+class Arranging(Screening, Keeping):
     """Arranges."""
 
     def cluster(self, cluster: int) -> ClusterDetail:
@@ -61,14 +62,15 @@ class Arranging(Screening):
         self.catch_up()
         return self._clusters.plan(Cause(cause), cluster, onto)
 
-    def apply_plan(self, plan: ClusterPlan) -> PlanRecord:
+    def apply_plan(self, plan: ClusterPlan, *, client: str = "") -> PlanRecord:
         """Do what a plan says, in small transactions, each move logged. Steps that no longer fit are left out."""
-        return self._clusters.apply(plan)
+        self._copy_first("plan", len(plan), self.settings.backup_moves)
+        return self._clusters.apply(plan, client)
 
-    def undo_plan(self, plan_id: str) -> PlanRecord:
+    def undo_plan(self, plan_id: str, *, client: str = "") -> PlanRecord:
         """Take an applied plan back, to the last place. Raises NotFound, and InvalidInput when a later plan builds on it."""
         self.catch_up()
-        return self._clusters.apply(self._clusters.undoing(plan_id.strip().upper()))
+        return self._clusters.apply(self._clusters.undoing(plan_id.strip().upper()), client)
 
     def plans(self, *, limit: int = 50) -> tuple[PlanRecord, ...]:
         """The plans that were applied, newest first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -66,6 +66,9 @@ class Door:
         self._accesses: dict[int, tuple[int, datetime]] = {}
         self._questions: dict[int, set[bytes]] = {}
         self._recalls: list[float] = []
+        self._checking: Iterator[None] | None = None
+        self._copying: Iterator[object] | None = None
+        self._copy_again: datetime | None = None
         self.path = folder
 
     def __enter__(self) -> Self:
@@ -93,7 +96,18 @@ class Door:
     def maintain(self, *, most: int = 16) -> bool:
         """Work for a quiet moment: count accesses, embed what has no vector yet. True while there is more to do."""
         self._count_accesses()
-        return self._space.complete_vectors(most) > 0
+        return self._space.complete_vectors(most) > 0 or self._check_a_slice()
+
+    def _check_a_slice(self) -> bool:
+        """One slice of the full check of the store, once after the start; True while there is more."""
+        if self._checking is None:
+            if not self._space.check_due:
+                return False
+            self._checking = self._space.check()
+        if next(self._checking, self) is self:
+            self._checking = None
+            return False
+        return True
 
     def close(self) -> None:
         """Count what is still to count, fold the log, close the file. Twice is harmless."""
@@ -195,7 +209,7 @@ class Door:
         return self._space.cluster_name(component, more)
 
     def _note(self, question: Question, ranking: Ranking) -> str:
-        notes = [self._space.model_note]
+        notes = [self._space.note]
         if not question.text:
             notes.append("The question is empty.")
         elif not question.terms:

@@ -123,7 +123,7 @@ class Editing(Erasing):
                 rows.set_vector(connection, num, self._space.model, vector)
             return num
 
-        return self._memory(self._space.write(plan, commit))
+        return self._memory(self._space.write(plan, commit, op="update", client=client))
 
     def revert(self, memory_id: str, *, client: str = "") -> Memory:
         """Undo the last edit: text, keywords, labels, category and importance of the version before, as a new one.
@@ -174,7 +174,7 @@ class Editing(Erasing):
             rows.inhibit(connection, num, successor=heir, reason=why, author=who, now=rows.now())
             return num
 
-        return self._memory(self._space.write(plan, commit))
+        return self._memory(self._space.write(plan, commit, op="inhibit", client=client))
 
     def release(self, memory_id: str, *, client: str = "") -> Memory:
         """Lift the inhibition of a memory: it may be answered again, as before.
@@ -197,7 +197,7 @@ class Editing(Erasing):
                 raise InvalidInput(f"Memory {memory_id} is not inhibited; nothing changed.")
             return num
 
-        return self._memory(self._space.write(plan, commit))
+        return self._memory(self._space.write(plan, commit, op="release", client=client))
 
     def inhibitions(self, memory_id: str) -> tuple[Inhibition, ...]:
         """The chain of corrections that a memory belongs to, oldest first, lifted ones too. Raises NotFound."""
@@ -209,14 +209,14 @@ class Editing(Erasing):
         self.catch_up()
         return self._space.reader.contradictions()
 
-    def dismiss_contradiction(self, one: str, other: str) -> None:
+    def dismiss_contradiction(self, one: str, other: str, *, client: str = "") -> None:
         """Both are true after all: the pair is not proposed again. Raises NotFound, InvalidInput."""
 
         def commit(connection: Connection, pair: tuple[int, int]) -> None:
             if not rows.dismiss_contradiction(connection, *pair, now=rows.now()):
                 raise InvalidInput(f"No contradiction of {one} and {other} is proposed; nothing changed.")
 
-        self._space.write(lambda: (self._number(one), self._number(other)), commit)
+        self._space.write(lambda: (self._number(one), self._number(other)), commit, op="dismiss", client=client)
 
     def feedback(self, memory_id: str, helped: bool | None, *, recall_id: str = "", client: str = "") -> Memory:
         """Say that a recalled memory helped or misled; None takes that word back.
@@ -240,7 +240,8 @@ class Editing(Erasing):
             )
             return num
 
-        return self._memory(self._space.write(lambda: self._number(memory_id), commit))
+        number = self._space.write(lambda: self._number(memory_id), commit, op="feedback", client=source)
+        return self._memory(number)
 
     def forget(self, memory_id: str, *, permanently: bool = False, client: str = "") -> None:
         """Put a memory into the trash; `permanently` deletes it, from the trash too, with its versions and vector, and
@@ -255,10 +256,10 @@ class Editing(Erasing):
             return num
 
         if permanently:
-            self._space.write(plan, self._purge)
+            self._space.write(plan, self._purge, op="forget for good", client=client, frees=True)
             self._finish_erasures()
             return
-        self._space.write(plan, self._trash)
+        self._space.write(plan, self._trash, op="forget", client=client, frees=True)
 
     def forget_all(self, memory_ids: Sequence[str], *, client: str = "") -> Forgetting:
         """Put these memories into the trash, all or none. Raises NotFound, NotTrusted."""
@@ -274,7 +275,8 @@ class Editing(Erasing):
                 self._trash(connection, num)
             return tuple(self._space.indexes.table.ids[num] for num in nums)
 
-        ids = self._space.write(plan, commit)
+        self._copy_first("deletion", len(memory_ids), self.settings.backup_deletion)
+        ids = self._space.write(plan, commit, op="forget", client=client, frees=True)
         return Forgetting(True, len(ids), {}, (), 0, "", ids)
 
     def forget_matching(
@@ -324,15 +326,18 @@ class Editing(Erasing):
                 (self._purge if permanently else self._trash)(connection, num)
             return replace(preview, done=True, confirm="", ids=tuple(self._space.indexes.table.ids[n] for n in nums))
 
-        if not confirm:
-            self.catch_up()
-            return plan()[0]
-        done = self._space.write(plan, commit)
-        if permanently and done.done:
+        self.catch_up()
+        preview = plan()[0]
+        if confirm != preview.confirm:
+            return preview
+        if permanently:
+            done = self._space.write(plan, commit, op="forget for good", client=client, frees=True)
             self._finish_erasures()
-        return done
+            return done
+        self._copy_first("deletion", preview.total, self.settings.backup_deletion)
+        return self._space.write(plan, commit, op="forget", client=client, frees=True)
 
-    def restore(self, memory_id: str) -> Memory:
+    def restore(self, memory_id: str, *, client: str = "") -> Memory:
         """Take a memory out of the trash; it gets a place anew. Raises NotFound."""
 
         def plan() -> tuple[int, Placement]:
@@ -349,11 +354,11 @@ class Editing(Erasing):
             self._space.settle(connection, num, placement)
             return num
 
-        return self._memory(self._space.write(plan, commit))
+        return self._memory(self._space.write(plan, commit, op="restore", client=client))
 
     def restore_all(self, memory_ids: Sequence[str], *, client: str = "") -> Forgetting:
         """Take these memories out of the trash, one after the other. Raises NotFound."""
-        ids = tuple(self.restore(memory_id.strip().upper()).id for memory_id in memory_ids)
+        ids = tuple(self.restore(memory_id.strip().upper(), client=client).id for memory_id in memory_ids)
         return Forgetting(True, len(ids), {}, (), 0, "", ids)
 
     def _would_forget(

@@ -15,6 +15,7 @@ from tetrarium.indexing.tokens import fold
 from tetrarium.model import DeletionProof, Float32, Forgetting, Memory, PendingErasure
 from tetrarium.privacy import erasure, overdue, residue
 from tetrarium.service.door import check_trust
+from tetrarium.service.keeping import Keeping
 from tetrarium.service.screening import Screening
 from tetrarium.storage import memories as rows
 from tetrarium.storage.database import Connection
@@ -28,7 +29,7 @@ CLOCK = "clock"
 """Under which the space keeps what it knows of the time, among its facts."""
 
 
-class Erasing(Screening):
+class Erasing(Screening, Keeping):
     """Erases."""
 
     def __init__(self, folder: Path, settings: Settings) -> None:
@@ -65,7 +66,7 @@ class Erasing(Screening):
                 self._purge(connection, num)
             return ids
 
-        ids = self._space.write(plan, commit)
+        ids = self._space.write(plan, commit, op="forget for good", client=client, frees=True)
         self._finish_erasures()
         return Forgetting(True, len(ids), {}, (), 0, "", ids)
 
@@ -119,15 +120,31 @@ class Erasing(Screening):
 
     def _finish_erasures(self, *, patient: bool = False) -> None:
         """Go on with erasures; what stands in the way now is tried again later."""
-        if not self._private.erasures():
+        todo = self._private.erasures()
+        if not todo:
             return
+        # A copy under way is of a moment at which it was still there: it ends here, and begins anew later.
+        self._copying = None
         self._accesses, self._questions = {}, {}
         self._asked.clear()
         most = 2**62 if patient else self.settings.erased_at_once
+        self._purge_again([pending.memory for pending, how in todo if how == "purge"])
         try:
             erasure.finish(self._space.database, at_once=most)
         except SpaceUnavailable as error:
             log.info("An erasure waits: %s", error)
+
+    def _purge_again(self, memory_ids: Sequence[str]) -> None:
+        """A backup that was gone back to may have brought back what is being erased."""
+        reader = self._space.reader
+        found = [reader.number(one) or reader.number(one, in_trash=True) for one in memory_ids]
+        if nums := [num for num in found if num is not None]:
+
+            def commit(connection: Connection, _: None) -> None:
+                for num in nums:
+                    self._purge(connection, num)
+
+            self._space.write(lambda: None, commit, op="forget for good")
 
     def _erase_overdue(self) -> None:
         if not self._is_clock_settled():

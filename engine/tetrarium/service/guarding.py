@@ -119,7 +119,7 @@ class Guarding(Erasing):
             privacy_rows.set_quarantined(connection, num, "", now=rows.now())
             return num
 
-        return self._memory(self._space.write(lambda: self._number(memory_id), commit))
+        return self._memory(self._space.write(lambda: self._number(memory_id), commit, op="let through", client=client))
 
     # --- private ------------------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ class Guarding(Erasing):
             rows.note_erasure(connection, num, "mask", now=now)
             privacy_rows.note_masked(connection, memory_id, found, client=client, now=now)
 
-        self._space.write(plan, commit)
+        self._space.write(plan, commit, op="mask secrets", client=client)
 
     def _mask_present(self, connection: Connection, num: int, *, mail: bool) -> list[tuple[str, str]]:
         """Mask the text that a memory has now: made anew as by a store, without a version of what it was."""

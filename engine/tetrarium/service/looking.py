@@ -86,6 +86,7 @@ class Looking(Door):
             schema=SCHEMA_VERSION,
             figures=self._clusters.figures(),
             settings={f.name: getattr(self.settings, f.name) for f in fields(Settings)},
+            relations=self._space.relations.count(),
             contradictions=len(self._space.reader.contradictions()),
             pinned=int(table.pinned[nums].sum()),
             quarantined=quarantined,

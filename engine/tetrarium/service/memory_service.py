@@ -14,15 +14,22 @@ from tetrarium.model import (
 from tetrarium.service.arranging import Arranging
 from tetrarium.service.asking import Asking
 from tetrarium.service.editing import Editing
+from tetrarium.service.exchange import Exchange
 from tetrarium.service.guarding import Guarding
+from tetrarium.service.healing import Healing
 from tetrarium.service.looking import Looking
+from tetrarium.service.reading import Reading
+from tetrarium.service.relating import Relating
 from tetrarium.service.storing import Storing
+from tetrarium.service.undoing import Undoing
 
 SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
-class MemoryService(Storing, Asking, Editing, Guarding, Looking, Arranging):
+class MemoryService(
+    Storing, Asking, Editing, Guarding, Relating, Looking, Arranging, Undoing, Reading, Exchange, Healing
+):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 

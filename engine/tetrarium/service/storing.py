@@ -115,6 +115,8 @@ class Storing(Screening):
         return self._space.write(
             lambda: self._plan_store(draft, vector, [x.strip() for x in wanted if x.strip()], key=key, force=force),
             lambda connection, plan: self._commit_store(connection, plan, draft, vector, hide, key=key, reason=why),
+            op="store",
+            client=draft.source.client,
         )
 
     def record_decision(

@@ -13,6 +13,7 @@ from typing import Any
 import apsw
 
 from tetrarium.model import Cause, ClusterPlan, PlanRecord
+from tetrarium.storage import effects, seals
 from tetrarium.storage.database import Database
 from tetrarium.storage.memories import log_change, microseconds
 
@@ -43,6 +44,10 @@ def begin_plan(connection: apsw.Connection, plan: ClusterPlan, *, now: datetime)
         "INSERT OR IGNORE INTO plans VALUES (?, ?, ?, ?, ?)",
         (plan.id, plan.cause, "\n".join(plan.why), plan.undoes, microseconds(now)),
     )
+    if connection.changes():
+        effects.note(connection, SPACE, "plan", plan.id, 0, 1)
+        if plan.undoes:
+            effects.link_plan(connection, plan.undoes)
 
 
 def move(connection: apsw.Connection, plan: str, moves: Sequence[LoggedMove], *, now: datetime) -> None:
@@ -81,6 +86,13 @@ def set_origin(connection: apsw.Connection, cluster: int, origin: int, cause: st
 
 def name_cluster(connection: apsw.Connection, cluster: int, name: str, *, author: str, now: datetime) -> None:
     """A name that a person gave; "" takes it back, and the cluster's words name it again."""
+    before: list[Any] = connection.execute("SELECT name FROM cluster_names WHERE cluster = ?", (cluster,)).fetchall()
+    effects.note(connection, SPACE, "name", cluster, before[0][0] if before else "", name)
+    hand_name_on(connection, cluster, name, author=author, now=now)
+
+
+def hand_name_on(connection: apsw.Connection, cluster: int, name: str, *, author: str, now: datetime) -> None:
+    """A name goes with the members of a cluster, as a part of the plan that moves them."""
     if name:
         connection.execute(
             "INSERT OR REPLACE INTO cluster_names VALUES (?, ?, ?, ?)", (cluster, name, author, microseconds(now))
@@ -118,7 +130,7 @@ class ClusterReader:
 
     def names(self) -> dict[int, str]:
         """Names that people gave, by cluster."""
-        return dict(self._all("SELECT cluster, name FROM cluster_names"))
+        return dict(self._all(f"SELECT cluster, name FROM cluster_names n WHERE {seals.NAME.is_sound('n')} IS NOT 0"))
 
     def aliases(self) -> dict[int, int]:
         """Old id → the id that it leads to, one step."""
@@ -158,7 +170,7 @@ class ClusterReader:
             SELECT later.plan FROM moves mine JOIN moves later ON later.num = mine.num AND later.seq > mine.seq
             JOIN plans p ON p.id = later.plan
             WHERE mine.plan = ?1 AND later.plan <> ?1 AND p.undoes = ''
-                AND NOT EXISTS (SELECT 1 FROM plans u WHERE u.undoes = later.plan)
+                AND NOT EXISTS (SELECT 1 FROM plans u WHERE u.undoes = later.plan AND NOT EXISTS (SELECT 1 FROM plans r WHERE r.undoes = u.id))
             ORDER BY later.seq DESC LIMIT 1
             """,
             (plan,),
@@ -185,7 +197,8 @@ class ClusterReader:
 
 _PLAN_COLUMNS = """
     p.id, p.cause, p.why, p.started_at, (SELECT count(*) FROM moves m WHERE m.plan = p.id), p.undoes,
-    coalesce((SELECT u.id FROM plans u WHERE u.undoes = p.id ORDER BY u.id DESC LIMIT 1), '')
+    coalesce((SELECT u.id FROM plans u WHERE u.undoes = p.id
+        AND NOT EXISTS (SELECT 1 FROM plans r WHERE r.undoes = u.id) ORDER BY u.id DESC LIMIT 1), '')
 """
 
 

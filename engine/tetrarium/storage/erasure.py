@@ -15,6 +15,7 @@ from typing import Any
 import apsw
 
 from tetrarium.errors import SpaceUnavailable
+from tetrarium.storage import backups, checks, seals
 from tetrarium.storage import memories as rows
 from tetrarium.storage.database import APPLICATION_ID, Database, explained
 
@@ -58,6 +59,10 @@ def erase_in(file: Path, purged: Sequence[str], masked: Sequence[str], store: Da
                 raise SpaceUnavailable(f"{file.name} is not a copy of a space.")
             for pragma in ("journal_mode=DELETE", "secure_delete=ON", "foreign_keys=ON", "temp_store=MEMORY"):
                 connection.execute(f"PRAGMA {pragma}")
+            if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'seals'").fetchall():
+                connection.execute(checks.DAMAGED)
+                seals.know(connection)
+                seals.watch(connection)
             found = {how: _numbers(connection, ids) for how, ids in (("purge", purged), ("mask", masked))}
             if not any(found.values()):
                 return False
@@ -69,6 +74,8 @@ def erase_in(file: Path, purged: Sequence[str], masked: Sequence[str], store: Da
             connection.execute("VACUUM")
         finally:
             connection.close()
+    if (file.parent / f"{file.name}.sum").exists():
+        backups.seal_anew(file)
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     return True
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import apsw
 import numpy as np
 
+from tetrarium.errors import DamagedSpace
 from tetrarium.model import (
     CATEGORIES,
     MEMORY_TYPES,
@@ -33,6 +34,8 @@ from tetrarium.model import (
     Standing,
     Version,
 )
+from tetrarium.storage import effects, seals
+from tetrarium.storage.checks import HELD
 from tetrarium.storage.database import Database
 from tetrarium.storage.identity import new_id
 
@@ -44,7 +47,14 @@ _SQL_VARIABLES = 30_000
 _CATEGORY_CODE = {category: code for code, category in enumerate(CATEGORIES)}
 _TYPE_CODE = {kind: code for code, kind in enumerate(MEMORY_TYPES)}
 
-_INHIBITED = "EXISTS (SELECT 1 FROM inhibitions WHERE target = m.num AND lifted_at IS NULL)"
+_INHIBITED = (
+    "(EXISTS (SELECT 1 FROM inhibitions WHERE target = m.num AND lifted_at IS NULL) "
+    f"OR EXISTS (SELECT 1 FROM temp.damaged WHERE kind = {HELD} AND num = m.num))"
+)
+_READABLE = "NOT EXISTS (SELECT 1 FROM temp.damaged d WHERE d.kind = {kind.code} AND d.num = {num})"
+_PLACED = f"LEFT JOIN places p ON p.num = m.num AND {_READABLE.format(kind=seals.PLACE, num='p.num')}"
+_MEMORY_READABLE = _READABLE.format(kind=seals.MEMORY, num="m.num")
+_VECTOR_READABLE = _READABLE.format(kind=seals.VECTOR, num="v.num")
 _MEMORY_COLUMNS = f"""
     m.num, m.id, m.content, m.keywords, m.labels, m.entities, m.category, m.memory_type, m.importance,
     {_INHIBITED}, m.created_at, m.updated_at, m.last_accessed_at, m.access_count, m.expires_at,
@@ -66,6 +76,27 @@ class Change:
     seq: int
     num: int
     op: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What a memory said at one revision. tokens: empty in versions that were kept before there was a history."""
+
+    content: str
+    keywords: tuple[str, ...]
+    labels: tuple[str, ...]
+    entities: tuple[str, ...]
+    tokens: tuple[str, ...]
+    category: Category
+    importance: float
+    expires_at: datetime | None
+
+
+def worded(draft: Draft, wording: Wording | None) -> Draft:
+    """A draft with the very tokens and entities that a memory had at a revision, where they are known."""
+    if wording is None or not wording.tokens:
+        return draft
+    return replace(draft, tokens=wording.tokens, entities=wording.entities)
 
 
 FEEDBACK_WORTH = 3
@@ -130,9 +161,10 @@ def _text_columns(draft: Draft) -> tuple[str | int | float | bytes, ...]:
     )
 
 
-def insert(connection: apsw.Connection, draft: Draft, *, now: datetime) -> tuple[int, str]:
-    """A new memory; gives its number and id. Its position in the session is the next one."""
-    memory_id = new_id()
+def insert(connection: apsw.Connection, draft: Draft, *, now: datetime, memory_id: str = "") -> tuple[int, str]:
+    """A new memory; gives its number and id. Its position in the session is the next one. memory_id: of one that was
+    here before, else a new one."""
+    memory_id = memory_id or new_id()
     source = draft.source
     row = (
         memory_id,
@@ -161,7 +193,10 @@ def insert(connection: apsw.Connection, draft: Draft, *, now: datetime) -> tuple
         row,
     )
     num = connection.last_insert_rowid()
+    # One that comes back is no longer to be erased.
+    connection.execute("DELETE FROM erasures WHERE memory = ?", (memory_id,))
     connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))
+    effects.note(connection, num, "presence", "", effects.NONE, effects.LIVE)
     log_change(connection, num, "store", now)
     return num, memory_id
 
@@ -187,9 +222,11 @@ def replace_text(connection: apsw.Connection, num: int, draft: Draft, *, now: da
 
 
 def rewrite(connection: apsw.Connection, num: int, draft: Draft, *, cause: str, now: datetime) -> None:
-    """Give a memory a new text; the one before stays as a version. Counters, id and creation stay."""
+    """Give a memory a new text, in the trash too; the one before stays as a version. Counters, id and creation stay."""
+    revision, live = _first(connection, "SELECT revision, trashed_at IS NULL FROM memories WHERE num = ?", num)
     _keep_version(connection, num, cause, now)
-    _unindex(connection, num)
+    if live:
+        _unindex(connection, num)
     connection.execute(
         """
         UPDATE memories SET content = ?, content_hash = ?, keywords = ?, labels = ?, entities = ?, category = ?,
@@ -204,7 +241,9 @@ def rewrite(connection: apsw.Connection, num: int, draft: Draft, *, cause: str, 
             num,
         ),
     )
-    connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))
+    if live:
+        connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))
+    effects.note(connection, num, "text", "", revision, revision + 1)
     log_change(connection, num, "edit", now)
 
 
@@ -245,11 +284,15 @@ def inhibit(
         "INSERT INTO inhibitions (target, successor, reason, author, created_at) VALUES (?, ?, ?, ?, ?)",
         (target, successor, reason, author, microseconds(now)),
     )
+    effects.note(connection, target, "edge", connection.last_insert_rowid(), 0, 1)
     log_change(connection, target, "inhibit", now)
 
 
 def lift_inhibitions(connection: apsw.Connection, target: int, *, now: datetime) -> int:
     """Lift every edge on a memory; gives how many there were. The edges stay as history."""
+    edges = connection.execute("SELECT edge FROM inhibitions WHERE target = ? AND lifted_at IS NULL", (target,)).fetchall()  # fmt: skip
+    for (edge,) in edges:
+        effects.note(connection, target, "edge", edge, 1, 0)
     connection.execute(
         "UPDATE inhibitions SET lifted_at = ? WHERE target = ? AND lifted_at IS NULL", (microseconds(now), target)
     )
@@ -263,17 +306,27 @@ def set_standing(
     connection: apsw.Connection, num: int, *, pinned: bool, expires_at: datetime | None, now: datetime
 ) -> None:
     """Pin and expiry of a memory. No new version: the text stays as it is."""
-    connection.execute(
-        "UPDATE memories SET pinned = ?, expires_at = ? WHERE num = ?",
-        (pinned, microseconds(expires_at) if expires_at else None, num),
-    )
+    before = _first(connection, "SELECT pinned, expires_at FROM memories WHERE num = ?", num)
+    until = microseconds(expires_at) if expires_at else None
+    connection.execute("UPDATE memories SET pinned = ?, expires_at = ? WHERE num = ?", (pinned, until, num))
+    states = effects.standing_state(*before), effects.standing_state(pinned, until)
+    effects.note(connection, num, "standing", "", *states)
     log_change(connection, num, "standing", now)
+
+
+def set_standing_state(connection: apsw.Connection, num: int, state: str, *, now: datetime) -> None:
+    """Pin and expiry as history noted them (`effects.standing_state`)."""
+    pinned, until = json.loads(state)
+    set_standing(connection, num, pinned=bool(pinned), expires_at=_moment(until) if until else None, now=now)
 
 
 def set_feedback(
     connection: apsw.Connection, num: int, *, recall: str, client: str, helped: bool | None, now: datetime
 ) -> None:
     """One client's word on one memory in one recall: it replaces the word before; None takes it back."""
+    words: list[Any] = connection.execute("SELECT helped FROM feedback WHERE num = ? AND recall = ? AND client = ?", (num, recall, client)).fetchall()  # fmt: skip
+    after = None if helped is None else int(helped)
+    effects.note(connection, num, "feedback", f"{recall}\n{client}", words[0][0] if words else None, after)
     if helped is None:
         connection.execute("DELETE FROM feedback WHERE num = ? AND recall = ? AND client = ?", (num, recall, client))
     else:
@@ -319,12 +372,30 @@ def propose_contradiction(connection: apsw.Connection, newer: int, older: int, w
 
 def dismiss_contradiction(connection: apsw.Connection, one: int, other: int, *, now: datetime) -> int:
     """Both are true after all; gives how many proposals that settled."""
-    connection.execute(
-        "UPDATE contradictions SET dismissed_at = ? "
-        "WHERE dismissed_at IS NULL AND ((newer = ? AND older = ?) OR (newer = ? AND older = ?))",
-        (microseconds(now), one, other, other, one),
-    )
-    return connection.changes()
+    settled = 0
+    for newer, older in ((one, other), (other, one)):
+        connection.execute(
+            "UPDATE contradictions SET dismissed_at = ? WHERE dismissed_at IS NULL AND newer = ? AND older = ?",
+            (microseconds(now), newer, older),
+        )
+        if connection.changes():
+            settled += 1
+            effects.note(connection, newer, "contradiction", older, 0, 1)
+    return settled
+
+
+def propose_again(connection: apsw.Connection, newer: int, older: int) -> None:
+    """Take the dismissal of a proposal back."""
+    connection.execute("UPDATE contradictions SET dismissed_at = NULL WHERE newer = ? AND older = ?", (newer, older))
+    effects.note(connection, newer, "contradiction", older, 1, 0)
+
+
+def set_edge(connection: apsw.Connection, target: int, edge: int, *, in_force: bool, now: datetime) -> None:
+    """Lift one inhibition edge, or put it in force again."""
+    lifted = None if in_force else microseconds(now)
+    connection.execute("UPDATE inhibitions SET lifted_at = ? WHERE edge = ?", (lifted, edge))
+    effects.note(connection, target, "edge", edge, int(not in_force), int(in_force))
+    log_change(connection, target, "inhibit" if in_force else "release", now)
 
 
 def drop_contradictions(connection: apsw.Connection, num: int) -> None:
@@ -336,7 +407,9 @@ def move_to_trash(connection: apsw.Connection, num: int, *, now: datetime) -> No
     """Out of every index and view; `take_from_trash` brings it back."""
     _unindex(connection, num)
     connection.execute("UPDATE memories SET trashed_at = ? WHERE num = ?", (microseconds(now), num))
+    _note_place(connection, num)
     connection.execute("DELETE FROM places WHERE num = ?", (num,))
+    effects.note(connection, num, "presence", "", effects.LIVE, effects.TRASHED)
     log_change(connection, num, "trash", now)
 
 
@@ -344,6 +417,7 @@ def take_from_trash(connection: apsw.Connection, num: int, *, now: datetime) -> 
     """Back into the indexes. The caller gives it a place."""
     connection.execute("UPDATE memories SET trashed_at = NULL WHERE num = ?", (num,))
     connection.execute("INSERT INTO fulltext (rowid, tokens) SELECT num, tokens FROM memories WHERE num = ?", (num,))
+    effects.note(connection, num, "presence", "", effects.TRASHED, effects.LIVE)
     log_change(connection, num, "restore", now)
 
 
@@ -358,6 +432,8 @@ def purge(connection: apsw.Connection, num: int, *, now: datetime) -> None:
     live = connection.execute("SELECT 1 FROM memories WHERE num = ? AND trashed_at IS NULL", (num,)).fetchone()
     if live:
         _unindex(connection, num)
+    (memory_id,) = _first(connection, "SELECT id FROM memories WHERE num = ?", num)
+    effects.note(connection, num, "presence", memory_id, effects.LIVE if live else effects.TRASHED, effects.GONE)
     connection.execute("DELETE FROM memories WHERE num = ?", (num,))
     log_change(connection, num, "purge", now)
 
@@ -425,15 +501,31 @@ def _without(text: str, words: Sequence[str]) -> str:
     return re.sub("|".join(map(re.escape, words)), "…", text, flags=re.IGNORECASE)
 
 
+def drop_meta(connection: apsw.Connection, key: str) -> None:
+    """The space has no such fact (any more)."""
+    connection.execute("DELETE FROM meta WHERE key = ?", (key,))
+
+
+def _note_place(connection: apsw.Connection, num: int) -> None:
+    """Where a memory stood that goes: it may come back to there."""
+    for place in connection.execute("SELECT i, j, k, component FROM places WHERE num = ?", (num,)).fetchall():
+        effects.note(connection, num, "place", "", json.dumps(place), None)
+
+
+def _first(connection: apsw.Connection, query: str, num: int) -> tuple[Any, ...]:
+    row: tuple[Any, ...] = connection.execute(query, (num,)).fetchall()[0]
+    return row
+
+
 def _questions_of(connection: apsw.Connection, num: int) -> int:
     rows: list[Any] = connection.execute("SELECT count(*) FROM asked WHERE num = ?", (num,)).fetchall()
     return int(rows[0][0])
 
 
 def _keep_version(connection: apsw.Connection, num: int, cause: str, now: datetime) -> None:
+    columns = "num, revision, content, keywords, labels, category, importance, entities, tokens, expires_at"
     connection.execute(
-        "INSERT INTO versions SELECT num, revision, content, keywords, labels, category, importance, ?, ? "
-        "FROM memories WHERE num = ?",
+        f"INSERT INTO versions ({columns}, replaced_at, cause) SELECT {columns}, ?, ? FROM memories WHERE num = ?",
         (microseconds(now), cause, num),
     )
 
@@ -466,12 +558,29 @@ class MemoryReader:
         for part in _parts(nums):
             marks = ",".join("?" * len(part))
             rows = self._all(
-                f"SELECT {_MEMORY_COLUMNS} FROM memories m LEFT JOIN places p USING (num) WHERE m.num IN ({marks})",
+                f"SELECT {_MEMORY_COLUMNS} FROM memories m {_PLACED} "
+                f"WHERE m.num IN ({marks}) AND {seals.MEMORY.is_sound('m')} IS NOT 0",
                 part,
             )
             edges = self._edges(part, marks)
             found.update((row[0], _memory(row, *edges.get(row[0], (None, ())))) for row in rows)
+        if len(found) < len(set(nums)):
+            self._refuse_damaged([num for num in nums if num not in found])
         return [found[num] for num in nums if num in found]
+
+    def _refuse_damaged(self, nums: Sequence[int]) -> None:
+        """Raise DamagedSpace when one of these memories is there and does not read as it was written."""
+        for part in _parts(nums):
+            marks = ",".join("?" * len(part))
+            if self._all(f"SELECT num FROM memories WHERE num IN ({marks})", part):
+                raise DamagedSpace(
+                    "A memory does not read as it was written: the file was damaged, or changed by another program.",
+                    advice="`tetrarium doctor` says which, and what can be done.",
+                )
+
+    def numbers(self) -> list[int]:
+        """Numbers of all memories outside the trash."""
+        return [num for (num,) in self._all("SELECT num FROM memories WHERE trashed_at IS NULL ORDER BY num", ())]
 
     def ids(self, nums: Sequence[int]) -> list[str]:
         """Ids of memories that the store still has, the trash included."""
@@ -483,13 +592,35 @@ class MemoryReader:
 
     def versions(self, num: int) -> tuple[Version, ...]:
         rows = self._all(
-            "SELECT revision, content, keywords, category, replaced_at, cause, labels, importance FROM versions WHERE num = ? "
-            "ORDER BY revision DESC",
+            "SELECT revision, content, keywords, category, replaced_at, cause, labels, importance FROM versions v "
+            f"WHERE num = ? AND {seals.VERSION.is_sound('v')} IS NOT 0 ORDER BY revision DESC",
             (num,),
         )
         return tuple(
             Version(revision, content, _tuple(keywords), Category(category), _moment(at), cause, _tuple(labels), weight)
             for revision, content, keywords, category, at, cause, labels, weight in rows
+        )
+
+    def wording(self, num: int, revision: int) -> Wording | None:
+        """What a memory said at a revision, as it was; None when that is not kept."""
+        columns = "content, keywords, labels, entities, tokens, category, importance, expires_at"
+        row = self._one(
+            f"SELECT {columns} FROM versions v WHERE num = ?1 AND revision = ?2 AND {seals.VERSION.is_sound('v')} IS NOT 0 "
+            f"UNION ALL SELECT {columns} FROM memories WHERE num = ?1 AND revision = ?2",
+            (num, revision),
+        )
+        if row is None:
+            return None
+        content, keywords, labels, entities, tokens, category, importance, expires = row
+        return Wording(
+            content,
+            _tuple(keywords),
+            _tuple(labels),
+            _tuple(entities) if entities else (),
+            tuple(tokens.split(" ")) if tokens else (),
+            Category(category),
+            importance,
+            _moment(expires) if expires else None,
         )
 
     def same_content(self, content_hash: bytes, project: str) -> list[tuple[int, bool]]:
@@ -521,6 +652,21 @@ class MemoryReader:
         return tuple(
             Inhibition(target, successor, reason, author, _moment(at), _moment(lifted) if lifted else None)
             for target, successor, reason, author, at, lifted in rows
+        )
+
+    def latest_inhibitions(self) -> tuple[tuple[int, Inhibition], ...]:
+        """Edges in force on memories outside the trash, with the number of the memory, newest first."""
+        found = self._all(
+            """
+            SELECT e.target, t.id, s.id, e.reason, e.author, e.created_at
+            FROM inhibitions e JOIN memories t ON t.num = e.target LEFT JOIN memories s ON s.num = e.successor
+            WHERE e.lifted_at IS NULL AND t.trashed_at IS NULL ORDER BY e.edge DESC
+            """,
+            (),
+        )
+        return tuple(
+            (num, Inhibition(target, successor, reason, author, _moment(at), None))
+            for num, target, successor, reason, author, at in found
         )
 
     def inhibitors(self, num: int) -> tuple[str, ...]:
@@ -565,7 +711,7 @@ class MemoryReader:
 
     def index_rows(self, nums: Sequence[int] | None = None) -> Iterator[IndexRow]:
         """Rows for the indexes: of these numbers, or of every memory outside the trash in order of number."""
-        query = f"SELECT {_INDEX_COLUMNS} FROM memories m LEFT JOIN places p USING (num) WHERE m.trashed_at IS NULL"
+        query = f"SELECT {_INDEX_COLUMNS} FROM memories m {_PLACED} WHERE m.trashed_at IS NULL AND {_MEMORY_READABLE}"
         if nums is None:
             yield from map(_index_row, self._all(f"{query} ORDER BY m.num", ()))
             return
@@ -577,7 +723,7 @@ class MemoryReader:
         """(n,) numbers and (n, dimension) float32 vectors of this model, of memories outside the trash."""
         query = (
             "SELECT v.num, v.vector FROM vectors v JOIN memories m USING (num) "
-            "WHERE v.model = ? AND length(v.vector) = ? AND m.trashed_at IS NULL"
+            f"WHERE v.model = ? AND length(v.vector) = ? AND m.trashed_at IS NULL AND {_VECTOR_READABLE}"
         )
         values: tuple[Any, ...] = (model, 2 * dimension)
         rows: list[tuple[int, bytes]] = []
@@ -598,8 +744,8 @@ class MemoryReader:
     def without_vector(self, model: str) -> list[int]:
         """Numbers of memories outside the trash that have no embedding of this model."""
         rows = self._all(
-            "SELECT m.num FROM memories m LEFT JOIN vectors v ON v.num = m.num AND v.model = ? "
-            "WHERE m.trashed_at IS NULL AND v.num IS NULL ORDER BY m.num",
+            f"SELECT m.num FROM memories m LEFT JOIN vectors v ON v.num = m.num AND v.model = ? AND {_VECTOR_READABLE} "
+            f"WHERE m.trashed_at IS NULL AND v.num IS NULL AND {_MEMORY_READABLE} ORDER BY m.num",
             (model,),
         )
         return [num for (num,) in rows]
@@ -629,7 +775,7 @@ class MemoryReader:
         return int(self._one("SELECT count(*) FROM memories WHERE trashed_at IS NOT NULL", ())[0])
 
     def meta(self, key: str, default: Any = None) -> Any:
-        row = self._one("SELECT value FROM meta WHERE key = ?", (key,))
+        row = self._one(f"SELECT value FROM meta t WHERE key = ? AND {seals.META.is_sound('t')} IS NOT 0", (key,))
         return json.loads(row[0]) if row else default
 
     def _edges(self, nums: Sequence[int], marks: str) -> dict[int, tuple[str | None, tuple[str, ...]]]:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import apsw
 
+from tetrarium.storage import seals
+
 TOKEN_CHARACTERS = "._/:@+#-"
 """Characters, beside letters and digits, that our tokens may hold (tokens.py); FTS5 must not split at them."""
 
@@ -147,6 +149,109 @@ def _corrections_and_counters(connection: apsw.Connection) -> None:
     )
 
 
+def _relations(connection: apsw.Connection) -> None:
+    """Typed relations between memories, as people and agents state them; a removed one stays as history."""
+    connection.execute(
+        """
+        CREATE TABLE relations (
+            edge INTEGER PRIMARY KEY AUTOINCREMENT,
+            source INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            target INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            kind TEXT NOT NULL, note TEXT NOT NULL, author TEXT NOT NULL,
+            created_at INTEGER NOT NULL, removed_at INTEGER,
+            CHECK (source <> target)
+        );
+        CREATE UNIQUE INDEX relations_in_force ON relations (source, target, kind) WHERE removed_at IS NULL;
+        CREATE INDEX relations_by_target ON relations (target) WHERE removed_at IS NULL;
+        """
+    )
+
+
+def _history(connection: apsw.Connection) -> None:
+    """Operations with their effects, so that each can be taken back; what versions lacked to come back exactly; a hash for every row."""
+    connection.execute(
+        """
+        CREATE TABLE history (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            op TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL
+        );
+        CREATE INDEX history_by_client ON history (client, id);
+        CREATE TABLE effects (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            entry INTEGER NOT NULL REFERENCES history, num INTEGER NOT NULL,
+            aspect TEXT NOT NULL, key TEXT NOT NULL,
+            before, after -- states: numbers or a short JSON text, never content
+        );
+        CREATE INDEX effects_by_entry ON effects (entry, seq);
+        CREATE INDEX effects_by_memory ON effects (num, aspect, entry);
+        CREATE INDEX effects_by_plan ON effects (key) WHERE aspect = 'plan';
+        CREATE TABLE undoings (
+            entry INTEGER NOT NULL REFERENCES history, undoes INTEGER NOT NULL REFERENCES history,
+            PRIMARY KEY (entry, undoes)
+        ) WITHOUT ROWID;
+        CREATE TRIGGER effects_never_change BEFORE UPDATE ON effects BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+        CREATE TRIGGER effects_never_go BEFORE DELETE ON effects BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+        CREATE TRIGGER history_never_changes BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+        CREATE TRIGGER history_never_goes BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+        CREATE TABLE seals ( -- hashes of rows: seals.py
+            kind INTEGER NOT NULL, num INTEGER NOT NULL, part INTEGER NOT NULL, seal INTEGER NOT NULL,
+            PRIMARY KEY (kind, num, part)
+        ) WITHOUT ROWID;
+        ALTER TABLE versions ADD COLUMN entities TEXT NOT NULL DEFAULT '';
+        ALTER TABLE versions ADD COLUMN tokens TEXT NOT NULL DEFAULT '';
+        ALTER TABLE versions ADD COLUMN expires_at INTEGER;
+        """
+    )
+    _requests_with_their_text(connection)
+
+
+def _requests_with_their_text(connection: apsw.Connection) -> None:
+    """The first spaces kept no hash of the text beside a client's key, and no project in it."""
+    if connection.execute("SELECT 1 FROM pragma_table_info('requests') WHERE name = 'content_hash'").fetchall():
+        return
+    connection.execute(
+        """
+        ALTER TABLE requests RENAME TO requests_before;
+        CREATE TABLE requests (
+            key TEXT PRIMARY KEY, content_hash BLOB NOT NULL,
+            num INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE, result TEXT NOT NULL
+        ) WITHOUT ROWID;
+        INSERT INTO requests SELECT m.project || char(10) || r.key, m.content_hash, r.num, r.result
+            FROM requests_before r JOIN memories m USING (num);
+        DROP TABLE requests_before;
+        """
+    )
+
+
+def _audit(connection: apsw.Connection) -> None:
+    """Who read and wrote what, append-only; and what was imported, so that it can be taken back."""
+    connection.execute(
+        """
+        CREATE TABLE audit (
+            seq INTEGER PRIMARY KEY,
+            at INTEGER NOT NULL, verb TEXT NOT NULL, kind TEXT NOT NULL,
+            client TEXT NOT NULL, session TEXT NOT NULL,
+            count INTEGER NOT NULL, ids BLOB NOT NULL, -- keyed hashes of memory ids, 8 bytes each
+            hash BLOB NOT NULL -- keyed, of this row and the hash before it
+        );
+        CREATE INDEX audit_by_time ON audit (at);
+        CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+        CREATE TRIGGER audit_never_goes BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+        CREATE TABLE imports (
+            batch TEXT PRIMARY KEY, file TEXT NOT NULL, client TEXT NOT NULL,
+            added TEXT NOT NULL, before TEXT NOT NULL, at INTEGER NOT NULL, undone_at INTEGER
+        ) WITHOUT ROWID;
+        CREATE TABLE imported (
+            batch TEXT NOT NULL REFERENCES imports,
+            num INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            revision INTEGER NOT NULL,
+            PRIMARY KEY (batch, num)
+        ) WITHOUT ROWID;
+        CREATE INDEX imported_by_memory ON imported (num);
+        """
+    )
+
+
 def _privacy(connection: apsw.Connection) -> None:
     """What was masked (never what it was), what is never stored, what waits for a person, what is being erased."""
     connection.execute(
@@ -173,7 +278,10 @@ STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0001_first_schema", _first_schema),
     ("0002_arrangement", _arrangement),
     ("0003_corrections_and_counters", _corrections_and_counters),
-    ("0004_privacy", _privacy),
+    ("0004_relations", _relations),
+    ("0005_history", _history),
+    ("0006_audit", _audit),
+    ("0007_privacy", _privacy),
 )
 """In order; never edited once released, only added to."""
 
@@ -187,7 +295,8 @@ def apply(connection: apsw.Connection, *, application_id: int) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Read again under the lock: another process may have been first.
-        for number in range(connection.pragma("user_version"), SCHEMA_VERSION):
+        before = connection.pragma("user_version")
+        for number in range(before, SCHEMA_VERSION):
             name, step = STEPS[number]
             step(connection)
             connection.execute(
@@ -195,6 +304,10 @@ def apply(connection: apsw.Connection, *, application_id: int) -> None:
             )
             connection.execute("INSERT INTO migrations VALUES (?, datetime('now'))", (name,))
             connection.execute(f"PRAGMA user_version={number + 1}")
+        if before < SCHEMA_VERSION:
+            # Steps change rows and columns: what they leave is taken as sound.
+            seals.know(connection)
+            seals.seal_all(connection)
         connection.execute(f"PRAGMA application_id={application_id}")
         connection.execute("COMMIT")
     except BaseException:

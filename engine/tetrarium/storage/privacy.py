@@ -20,7 +20,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TEXT_COLUMNS = ("content", "keywords", "labels", "entities", "author", "session", "file")
 """Columns of a memory that hold words of people; keywords, labels and entities are JSON lists."""
 
-VERSION_COLUMNS = ("content", "keywords", "labels")
+VERSION_COLUMNS = ("content", "keywords", "labels", "entities")
 """The same of an earlier version."""
 
 
@@ -67,10 +67,12 @@ def drop_request(connection: apsw.Connection, num: int) -> None:
 
 
 def set_version_texts(connection: apsw.Connection, num: int, revision: int, texts: dict[str, str]) -> None:
-    """Replace columns of VERSION_COLUMNS of an earlier version in place."""
+    """Replace columns of VERSION_COLUMNS of an earlier version in place; its tokens are made anew when it comes back."""
     for column, value in texts.items():
         assert column in VERSION_COLUMNS, column
-        connection.execute(f"UPDATE versions SET {column} = ? WHERE num = ? AND revision = ?", (value, num, revision))
+        connection.execute(
+            f"UPDATE versions SET {column} = ?, tokens = '' WHERE num = ? AND revision = ?", (value, num, revision)
+        )
 
 
 def erased(connection: apsw.Connection, memory_ids: Iterable[str]) -> None:

@@ -2,6 +2,7 @@
 
 `TETRAHEDRON`: 12 corners a memory; the lattice gives place and orientation from three integers. Edges come
 from barycentric coordinates, so that they cost nothing and stay one pixel wide.
+`FAR`: the same memories as points, where a face is smaller than a few pixels.
 `BACKDROP`: the vertical gradient, one triangle. `DOT`: shared vertices, and the halo round the selection.
 """
 
@@ -30,14 +31,19 @@ void main() { color = vec4(background() + (noise(gl_FragCoord.xy) - 0.5) / 255.0
 """
 )
 
-TETRAHEDRON_VERTEX = """#version 330 core
+_TETRAHEDRON_VERTEX = """
 layout(location = 0) in vec3 even_corner;
 layout(location = 1) in vec3 odd_corner;
 layout(location = 2) in vec3 even_normal;
 layout(location = 3) in vec3 barycentric;
+#ifdef LISTED
+layout(location = 4) in int row;
+uniform isamplerBuffer places; uniform usamplerBuffer marks;
+#else
 layout(location = 4) in ivec3 voxel;
 layout(location = 5) in float born;
 layout(location = 6) in uvec4 look;
+#endif
 uniform mat4 view; uniform mat4 projection;
 uniform float now; uniform float grow_time;
 const float WORLD = 0.70710678;
@@ -45,6 +51,12 @@ const vec3 ANCHORS[4] = vec3[4](vec3(0, 0, 0), vec3(1, 1, 0), vec3(1, 0, 1), vec
 out vec3 edge; out vec3 eye_normal; out vec3 eye_position;
 flat out uvec4 mark;
 void main() {
+#ifdef LISTED
+    ivec4 place = texelFetch(places, row);
+    ivec3 voxel = place.xyz;
+    float born = intBitsToFloat(place.w);
+    uvec4 look = texelFetch(marks, row);
+#endif
     bool odd = ((voxel.x + voxel.y + voxel.z) & 1) != 0;
     vec3 anchor = ANCHORS[look.z >> 6u];
     vec3 corner = odd ? odd_corner : even_corner;
@@ -59,6 +71,17 @@ void main() {
     mark = look;
 }
 """
+TETRAHEDRON_VERTEX = "#version 330 core" + _TETRAHEDRON_VERTEX
+LISTED_TETRAHEDRON_VERTEX = "#version 330 core\n#define LISTED" + _TETRAHEDRON_VERTEX
+"""The same for a list of rows: place and look are fetched from the buffers by row."""
+
+_STATES = """
+vec3 voided(vec3 base) {                                           // 15 % of the saturation, 55 % lightness
+    float low = min(base.r, min(base.g, base.b)), high = max(base.r, max(base.g, base.b));
+    base = vec3(0.55) + 0.135 * ((base - low) / max(high - low, 1e-3) - 0.5);
+    return base * (light_theme > 0.5 ? 1.25 : 0.85);
+}
+"""
 
 TETRAHEDRON_FRAGMENT = (
     """#version 330 core
@@ -70,6 +93,7 @@ uniform float fog_start; uniform float fog_end; uniform float pixel_ratio; unifo
 out vec4 color;
 """
     + _BACKGROUND
+    + _STATES
     + """
 void main() {
     vec3 base = palette[min(mark.x, 32u)];
@@ -82,11 +106,7 @@ void main() {
     float coarse = max(max(width.x, width.y), width.z);
     float detail = 1.0 - smoothstep(0.10, 0.34, coarse);          // edges and hatch fade before they swamp the face
 
-    if (state == 1u) {                                             // void: 15 % of the saturation, 55 % lightness
-        float low = min(base.r, min(base.g, base.b)), high = max(base.r, max(base.g, base.b));
-        base = 0.55 + 0.135 * ((base - low) / max(high - low, 1e-3) - 0.5);
-        base *= light_theme > 0.5 ? 1.25 : 0.85;
-    }
+    if (state == 1u) base = voided(base);
     if (state == 2u) {                                             // inhibited: red, hatched, readable without colour
         float stripe = fract((edge.x - edge.y) * 3.5 + 0.25);
         float soft = fwidth((edge.x - edge.y) * 3.5) + 1e-4;
@@ -119,6 +139,58 @@ void main() {
     float fog = smoothstep(fog_start, fog_end, -eye_position.z) * 0.72;
     if (lit || selected) fog *= 0.35;
     color = vec4(mix(shown, behind, fog), 1.0);
+}
+"""
+)
+
+FAR_VERTEX = """#version 330 core
+layout(location = 4) in ivec3 voxel;
+layout(location = 6) in uvec4 look;
+uniform mat4 view; uniform mat4 projection;
+uniform vec3 palette[33]; uniform vec3 inhibited_color; uniform vec3 selection_color;
+uniform float dimming; uniform float reveal; uniform float dim_share; uniform float light_theme;
+uniform float fog_start; uniform float fog_end; uniform float pixels_a_world_unit;
+flat out vec4 shown;                                               // colour; share of the background in it
+flat out float side;                                               // pixels across; negative: point downward
+"""
+"""A memory too far for its faces: one point, shaded at its vertex, so that its pixels cost next to nothing."""
+
+FAR_VERTEX += _STATES
+FAR_VERTEX += """
+void main() {
+    vec4 seen = view * vec4((vec3(voxel) + 0.5) * 0.70710678, 1.0);
+    gl_Position = projection * seen;
+    bool lit = (look.z & 1u) != 0u && float(look.w) / 255.0 <= reveal;
+    bool chosen = (look.z & 6u) != 0u;
+    float edge = pixels_a_world_unit / max(-seen.z, 1e-3);
+    gl_PointSize = clamp(edge * 0.82, 1.0, 12.0);
+    if (chosen || (dimming > 0.0 && lit)) gl_PointSize = max(gl_PointSize * 1.5, 4.0);
+    vec3 base = palette[min(look.x, 32u)];
+    if (look.y == 1u) base = voided(base);
+    if (look.y == 2u) base = inhibited_color * 0.80;
+    int turn = (voxel.x * 7 + voxel.y * 13 + voxel.z * 29) & 7;    // faces meet the light at many angles
+    base *= (light_theme > 0.5 ? 0.74 : 0.62) + 0.055 * float(turn);
+    if (chosen) base = mix(base, selection_color, 0.6);
+    float behind = 0.0;
+    if (dimming > 0.0 && !lit && !chosen && look.y != 1u) behind = dimming * (1.0 - dim_share);
+    float fog = smoothstep(fog_start, fog_end, -seen.z) * 0.72;
+    if (lit || chosen) fog *= 0.35;
+    shown = vec4(base, 1.0 - (1.0 - behind) * (1.0 - fog));
+    side = ((voxel.x + voxel.y + voxel.z) & 1) != 0 ? -gl_PointSize : gl_PointSize;
+}
+"""
+
+FAR_FRAGMENT = (
+    """#version 330 core
+flat in vec4 shown; flat in float side;
+out vec4 color;
+"""
+    + _BACKGROUND
+    + """
+void main() {
+    float down = side > 0.0 ? gl_PointCoord.y : 1.0 - gl_PointCoord.y;
+    if (abs(side) > 4.5 && abs(gl_PointCoord.x - 0.5) > 0.08 + 0.5 * down) discard;  // a triangle, once it can be one
+    color = vec4(mix(shown.rgb, background(), shown.a), 1.0);
 }
 """
 )

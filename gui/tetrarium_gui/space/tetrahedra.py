@@ -21,9 +21,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMatrix4x4, QSurfaceFormat
 from PySide6.QtWidgets import QWidget
 
-from tetrarium.model import Float32, Float64, UInt8
+from tetrarium.model import Float32, Float64, Int32, UInt8
 from tetrarium_gui.space import shaders
 from tetrarium_gui.space.camera import FIELD_OF_VIEW, Camera
+from tetrarium_gui.space.detail import Detail, Lists
 from tetrarium_gui.space.scene import EVEN_CORNERS, FACES, GEOMETRY, LOOK_BYTES, changed_range
 from tetrarium_gui.style import DIM, GROW_TIME, Theme, scene_palette
 
@@ -72,6 +73,9 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
         super().__init__()
         self.camera, self.atmosphere = camera, atmosphere
         self.uploads = Uploads()
+        self.detail = Detail()
+        self._listed: Lists | None = None
+        self._most_texels = 0
         self._geometry = np.zeros(0, GEOMETRY)
         self._looks: UInt8 = np.zeros((0, LOOK_BYTES), np.uint8)
         self._on_card_geometry = np.zeros(0, GEOMETRY)
@@ -111,15 +115,21 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
         self._programs = {
             "backdrop": _Program(shaders.BACKDROP_VERTEX, shaders.BACKDROP_FRAGMENT),
             "memory": _Program(shaders.TETRAHEDRON_VERTEX, shaders.TETRAHEDRON_FRAGMENT),
+            "listed": _Program(shaders.LISTED_TETRAHEDRON_VERTEX, shaders.TETRAHEDRON_FRAGMENT),
+            "far": _Program(shaders.FAR_VERTEX, shaders.FAR_FRAGMENT),
             "dot": _Program(shaders.DOT_VERTEX, shaders.DOT_FRAGMENT),
         }
-        self._corner_buffer, self._geometry_buffer, self._look_buffer, self._dot_buffer, self._halo_buffer = (
-            int(name) for name in GL.glGenBuffers(5)
-        )
-        self._memory_array, self._dot_array, self._halo_array, self._empty_array = (
-            int(name) for name in GL.glGenVertexArrays(4)
-        )
+        self._buffers = [int(name) for name in GL.glGenBuffers(7)]
+        self._corner_buffer, self._geometry_buffer, self._look_buffer, *others = self._buffers
+        self._dot_buffer, self._halo_buffer, self._whole_buffer, self._far_buffer = others
+        self._arrays = [int(name) for name in GL.glGenVertexArrays(6)]
+        self._memory_array, self._listed_array, self._far_array, *rest = self._arrays
+        self._dot_array, self._halo_array, self._empty_array = rest
+        self._textures = [int(name) for name in GL.glGenTextures(2)]
+        self._most_texels = int(GL.glGetIntegerv(GL.GL_MAX_TEXTURE_BUFFER_SIZE))
+        self._listed = None
         self._describe_memories()
+        self._describe_lists()
         for array, buffer in ((self._dot_array, self._dot_buffer), (self._halo_array, self._halo_buffer)):
             GL.glBindVertexArray(array)
             GL.glBindBuffer(GL.GL_ARRAY_BUFFER, buffer)
@@ -134,16 +144,9 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
         for program in self._programs.values():
             GL.glDeleteProgram(program.name)
         if self._programs:
-            buffers = (
-                self._corner_buffer,
-                self._geometry_buffer,
-                self._look_buffer,
-                self._dot_buffer,
-                self._halo_buffer,
-            )
-            arrays = (self._memory_array, self._dot_array, self._halo_array, self._empty_array)
-            GL.glDeleteBuffers(len(buffers), np.array(buffers, np.uint32))
-            GL.glDeleteVertexArrays(len(arrays), np.array(arrays, np.uint32))
+            GL.glDeleteTextures(np.array(self._textures, np.uint32))
+            GL.glDeleteBuffers(len(self._buffers), np.array(self._buffers, np.uint32))
+            GL.glDeleteVertexArrays(len(self._arrays), np.array(self._arrays, np.uint32))
         self._programs = {}
 
     def isInitialized(self) -> bool:
@@ -205,6 +208,30 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
         for location in (4, 5, 6):
             GL.glVertexAttribDivisor(location, 1)
 
+    def _describe_lists(self) -> None:
+        """Vertex arrays for lists of rows: whole tetrahedra fetch theirs by row, points are picked by index."""
+        GL.glBindVertexArray(self._listed_array)
+        GL.glBindBuffer(GL.GL_ARRAY_BUFFER, self._corner_buffer)
+        for location in range(4):
+            _floats(location, 3, stride=48, start=12 * location)
+        GL.glBindBuffer(GL.GL_ARRAY_BUFFER, self._whole_buffer)
+        GL.glEnableVertexAttribArray(4)
+        GL.glVertexAttribIPointer(4, 1, GL.GL_INT, 4, ctypes.c_void_p(0))
+        GL.glVertexAttribDivisor(4, 1)
+        GL.glBindVertexArray(self._far_array)
+        GL.glBindBuffer(GL.GL_ARRAY_BUFFER, self._geometry_buffer)
+        GL.glEnableVertexAttribArray(4)
+        GL.glVertexAttribIPointer(4, 3, GL.GL_INT, GEOMETRY.itemsize, ctypes.c_void_p(0))
+        GL.glBindBuffer(GL.GL_ARRAY_BUFFER, self._look_buffer)
+        GL.glEnableVertexAttribArray(6)
+        GL.glVertexAttribIPointer(6, 4, GL.GL_UNSIGNED_BYTE, LOOK_BYTES, ctypes.c_void_p(0))
+        GL.glBindBuffer(GL.GL_ELEMENT_ARRAY_BUFFER, self._far_buffer)
+        GL.glBindVertexArray(0)
+        formats = ((GL.GL_RGBA32I, self._geometry_buffer), (GL.GL_RGBA8UI, self._look_buffer))
+        for texture, (layout, buffer) in zip(self._textures, formats, strict=True):
+            GL.glBindTexture(GL.GL_TEXTURE_BUFFER, texture)
+            GL.glTexBuffer(GL.GL_TEXTURE_BUFFER, layout, buffer)
+
     # --- drawing --------------------------------------------------------------------------------
     def _draw_backdrop(self) -> None:
         program = self._programs["backdrop"]
@@ -217,7 +244,43 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
         self.uploads.draw_calls += 1
 
     def _draw_memories(self) -> None:
-        air, program = self.atmosphere, self._programs["memory"]
+        lists = self.detail.lists(self.camera) if len(self) <= self._most_texels else None
+        GL.glDisable(GL.GL_BLEND)
+        if lists is None:
+            self._begin(self._programs["memory"], self._memory_array)
+            self._draw_whole(len(self))
+            return
+        if lists is not self._listed:
+            self._listed = lists
+            GL.glBindVertexArray(0)
+            _fill(self._whole_buffer, lists.whole)
+            _fill(self._far_buffer, lists.points)
+        if len(lists.whole):
+            program = self._programs["listed"]
+            self._begin(program, self._listed_array)
+            for unit, (name, texture) in enumerate(zip(("places", "marks"), self._textures, strict=True)):
+                GL.glActiveTexture(GL.GL_TEXTURE0 + unit)
+                GL.glBindTexture(GL.GL_TEXTURE_BUFFER, texture)
+                GL.glUniform1i(program[name], unit)
+            self._draw_whole(len(lists.whole))
+        if len(lists.points):
+            program = self._programs["far"]
+            self._begin(program, self._far_array)
+            pixels = self.view().deviceHeight() / (2 * np.tan(FIELD_OF_VIEW / 2))
+            GL.glUniform1f(program["pixels_a_world_unit"], pixels)
+            GL.glEnable(GL.GL_PROGRAM_POINT_SIZE)
+            GL.glDrawElements(GL.GL_POINTS, len(lists.points), GL.GL_UNSIGNED_INT, None)
+            self.uploads.draw_calls += 1
+
+    def _draw_whole(self, count: int) -> None:
+        GL.glEnable(GL.GL_CULL_FACE)
+        GL.glDrawArraysInstanced(GL.GL_TRIANGLES, 0, 12, count)
+        GL.glDisable(GL.GL_CULL_FACE)
+        self.uploads.draw_calls += 1
+
+    def _begin(self, program: _Program, array: int) -> None:
+        """Bind a program that draws memories, with all that it knows of the frame."""
+        air = self.atmosphere
         GL.glUseProgram(program.name)
         self._set_background(program)
         self._set_matrices(program)
@@ -238,12 +301,7 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
             ("light_theme", float(air.theme.name == "light")),
         ):
             GL.glUniform1f(program[name], number)
-        GL.glDisable(GL.GL_BLEND)
-        GL.glEnable(GL.GL_CULL_FACE)
-        GL.glBindVertexArray(self._memory_array)
-        GL.glDrawArraysInstanced(GL.GL_TRIANGLES, 0, 12, len(self))
-        GL.glDisable(GL.GL_CULL_FACE)
-        self.uploads.draw_calls += 1
+        GL.glBindVertexArray(array)
 
     def _draw_dots(self) -> None:
         edge_pixels = 1.0 / self.camera.pixel_size()
@@ -397,6 +455,11 @@ def _upload_changed(buffer: int, now: np.ndarray, before: np.ndarray) -> int:
     GL.glBindBuffer(GL.GL_ARRAY_BUFFER, buffer)
     GL.glBufferSubData(GL.GL_ARRAY_BUFFER, first * row_bytes, part.nbytes, part)
     return int(part.nbytes)
+
+
+def _fill(buffer: int, rows: Int32) -> None:
+    GL.glBindBuffer(GL.GL_ARRAY_BUFFER, buffer)
+    GL.glBufferData(GL.GL_ARRAY_BUFFER, rows.nbytes, rows, GL.GL_STREAM_DRAW)
 
 
 def _corner_table() -> Float32:

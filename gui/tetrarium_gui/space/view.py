@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from tetrarium.model import CATEGORIES, Float32
 from tetrarium_gui.space.camera import Camera, Pose, blend
+from tetrarium_gui.space.detail import HARDWARE, SOFTWARE, SOFTWARE_IN_MOTION
 from tetrarium_gui.space.flat import FlatCanvas
 from tetrarium_gui.space.overlay import Card, Overlay
 from tetrarium_gui.space.picking import pick
@@ -25,6 +26,8 @@ from tetrarium_gui.style import CAMERA_EASE, GROW_TIME, REVEAL_TIME, Theme, scen
 
 FRAME = 16
 """Milliseconds between frames while something moves."""
+REST = 150
+"""Milliseconds without a move after which software rendering draws the full detail again."""
 CLICK_SLACK = 5.0
 """Pixels that a press may wander and still be a click."""
 FLY_TO_RADIUS = 3.2
@@ -73,6 +76,11 @@ class SpaceView(QWidget):
         self._clock = QTimer(self)
         self._clock.setInterval(FRAME)
         self._clock.timeout.connect(self._tick)
+
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST)
+        self._rest.timeout.connect(self._take_detail)
 
         self.gl: GLCanvas | None = None
         self.flat: FlatCanvas | None = None
@@ -161,6 +169,7 @@ class SpaceView(QWidget):
         self.camera.set_scene(scene.centre, scene.radius)
         if self.gl is not None:
             self.gl.tetrahedra.set_geometry(geometry(scene, self._born))
+            self.gl.tetrahedra.detail.set_scene(scene)
             self.gl.tetrahedra.set_dots(scene.shared)
         if self.flat is not None:
             self.flat.scene = scene
@@ -246,6 +255,7 @@ class SpaceView(QWidget):
         step, self._last, self._dragged = position - self._last, position, True
         self._flight, self._untouched = None, False
         self._hide_card()
+        self._in_motion()
         pans = event.buttons() & (Qt.MouseButton.RightButton | Qt.MouseButton.MiddleButton)
         if pans or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.camera.pan(step.x(), step.y())
@@ -265,6 +275,7 @@ class SpaceView(QWidget):
     def wheelEvent(self, event: QWheelEvent) -> None:
         self._flight, self._untouched = None, False
         position = event.position()
+        self._in_motion()
         self.camera.zoom(float(np.exp(-event.angleDelta().y() / 120 * 0.16)), position.x(), position.y())
         self._hide_card()
         self.refresh()
@@ -367,6 +378,7 @@ class SpaceView(QWidget):
         now = self._air.now = self._now()
         moving = now < self._grows_until + FRAME / 1000
         if self._flight is not None:
+            self._in_motion()
             start, end, since = self._flight
             share = min(1.0, (now - since) / CAMERA_EASE)
             self.camera.pose = blend(start, end, share)
@@ -382,13 +394,26 @@ class SpaceView(QWidget):
     @property
     def is_still(self) -> bool:
         """Nothing moves; what is on screen is final."""
-        return not self._clock.isActive()
+        return not (self._clock.isActive() or self._rest.isActive())
 
     # --- canvas ---------------------------------------------------------------------------------
     def _tell_renderer(self, renderer: str) -> None:
         if self.gl is not None and self.gl.renders_in_software:
             self.overlay.badge = "software"
             self.overlay.update()
+        self._take_detail()
+
+    def _take_detail(self) -> None:
+        """Give every frame the detail that this renderer can afford at rest."""
+        if self.gl is not None:
+            self.gl.tetrahedra.detail.budget = SOFTWARE if self.gl.renders_in_software else HARDWARE
+            self.refresh()
+
+    def _in_motion(self) -> None:
+        """The camera moves: software rendering keeps up with the hand by drawing less until it rests."""
+        if self.gl is not None and self.gl.renders_in_software:
+            self.gl.tetrahedra.detail.budget = SOFTWARE_IN_MOTION
+            self._rest.start()
 
     def _fall_back(self, reason: str) -> None:
         """OpenGL cannot draw here: show the same arrays flat."""

@@ -1,0 +1,98 @@
+"""What is drawn how: whole tetrahedra near, points far away, nothing out of sight. Decided a cluster at a time.
+
+Pure numpy. On software rendering a frame of 100,000 whole tetrahedra costs 166 ms of processor time, as points
+40 ms (measured); a far cluster is a few pixels wide either way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tetrarium.model import Bool, Int32
+from tetrarium_gui.space.camera import Camera
+from tetrarium_gui.space.scene import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """tetrahedra: drawn whole in one frame at most; least_edge: pixels below which an edge is not worth drawing."""
+
+    tetrahedra: int
+    least_edge: float
+
+
+HARDWARE = Budget(tetrahedra=400_000, least_edge=1.5)
+SOFTWARE = Budget(tetrahedra=11_000, least_edge=3.0)
+SOFTWARE_IN_MOTION = Budget(tetrahedra=4_000, least_edge=5.0)
+"""While a hand or a flight moves the camera."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Rows of the scene to draw whole, and rows to draw as points."""
+
+    whole: Int32
+    points: Int32
+
+
+class Detail:
+    """Chooses the lists of a frame; keeps the last ones while the choice is the same."""
+
+    def __init__(self) -> None:
+        self.budget = HARDWARE
+        self._scene: Scene | None = None
+        self._order: Int32 = np.zeros(0, np.int32)
+        self._sizes: Int32 = np.zeros(0, np.int32)
+        self._choice: tuple[bytes, bytes] | None = None
+        self._lists: Lists | None = None
+
+    def set_scene(self, scene: Scene) -> None:
+        """Take over a new scene; 5 ms at 100,000 memories."""
+        self._scene = scene
+        self._order = np.argsort(scene.cluster, kind="stable").astype(np.int32)
+        self._sizes = np.bincount(scene.cluster, minlength=len(scene.clusters)).astype(np.int32)
+        self._choice = self._lists = None
+
+    def lists(self, camera: Camera) -> Lists | None:
+        """What this frame draws; None when everything is drawn whole."""
+        if self._scene is None or not len(self._scene):
+            return None
+        whole, points = choose(self._scene, self._sizes, camera, self.budget)
+        if whole.all():
+            self._choice = self._lists = None
+            return None
+        choice = (whole.tobytes(), points.tobytes())
+        if choice != self._choice:
+            self._choice = choice
+            self._lists = Lists(self._order[np.repeat(whole, self._sizes)], self._order[np.repeat(points, self._sizes)])
+        return self._lists
+
+
+def choose(scene: Scene, sizes: Int32, camera: Camera, budget: Budget) -> tuple[Bool, Bool]:
+    """(k,) which clusters are drawn whole, and which as points; one out of sight is neither.
+
+    The nearest come first until the budget is used up. While all of it fits, clusters out of sight count as whole, so
+    that turning the camera changes nothing.
+    """
+    seen = camera.project(scene.cluster_centres)
+    depth, radii = seen[:, 2], scene.cluster_radii.astype(np.float64)
+    nearest = np.maximum(depth - radii, 1e-3)
+    pixels = 1.0 / camera.pixel_size(1.0)
+    edges = pixels / np.maximum(depth - 0.5 * radii, 1e-3)
+    large_enough = edges >= budget.least_edge
+    if len(scene) <= budget.tetrahedra and bool(large_enough.all()):
+        return np.ones(len(sizes), np.bool_), np.zeros(len(sizes), np.bool_)
+    reach = pixels * radii / nearest
+    in_sight = (
+        (depth > -radii)
+        & (np.abs(seen[:, 0] - camera.width / 2) < camera.width / 2 + reach)
+        & (np.abs(seen[:, 1] - camera.height / 2) < camera.height / 2 + reach)
+    ) | (np.abs(depth) <= radii)
+    wanted = in_sight & large_enough
+    order = np.argsort(depth, kind="stable")
+    used = np.cumsum(np.where(wanted, sizes, 0)[order])
+    whole = np.zeros(len(sizes), np.bool_)
+    whole[order] = wanted[order] & (used <= budget.tetrahedra)
+    return whole, in_sight & ~whole
