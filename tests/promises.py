@@ -322,8 +322,4 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "nothing acknowledged is lost, nothing expires for good, and a full disk still lets memories go.": (
         "faults/test_durability.py::*",
     ),
-    "An empty space offers a sample, an import and the connection of an IDE, each shown before it happens; spaces and languages "
-    "change in place; all of it goes by the keyboard, and it closes well at any moment.": (
-        "gui/test_beginnings.py::*",
-    ),
 }

@@ -365,6 +365,36 @@ class Settings:
         0.20, unit="share", source="measured", about="Share of deleted vectors at which the HNSW index is rebuilt."
     )
 
+    # --- privacy ------------------------------------------------------------------------------
+    secrets: str = _number(
+        "mask",
+        unit="action",
+        source="T",
+        about="What a space does with secrets until a person sets it: mask, refuse or allow.",
+    )
+    mask_mail: int = _number(0, unit="0 or 1", source="T", about="Whether e-mail addresses count as secrets.")
+    trash_days: float = _number(
+        30.0, unit="days", source="T", about="Time in the trash after which a memory is erased; 0 keeps it for ever."
+    )
+    expired_days: float = _number(
+        30.0,
+        unit="days",
+        source="T",
+        about="Time after its expiry after which a memory is erased; 0 keeps it for ever.",
+    )
+    overdue_share: float = _number(
+        0.20, unit="share", source="T", about="Of a space, what is never erased by itself in one go: a person is asked."
+    )
+    settling_days: float = _number(
+        1.0,
+        unit="days",
+        source="T",
+        about="Ordinary time that must pass after a leap of the clock before anything is erased by itself.",
+    )
+    erased_at_once: int = _number(
+        64_000_000, unit="bytes", source="T", about="Backups up to this size are erased in at once, larger ones later."
+    )
+
     # --- tools --------------------------------------------------------------------------------
     search_page: int = _number(8, unit="memories", source="T", about="Hits of a search page when no limit is given.")
     list_budget: int = _number(

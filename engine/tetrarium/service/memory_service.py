@@ -15,6 +15,7 @@ from tetrarium.service.arranging import Arranging
 from tetrarium.service.asking import Asking
 from tetrarium.service.editing import Editing
 from tetrarium.service.exchange import Exchange
+from tetrarium.service.guarding import Guarding
 from tetrarium.service.healing import Healing
 from tetrarium.service.looking import Looking
 from tetrarium.service.reading import Reading
@@ -32,6 +33,7 @@ class MemoryService(
     Storing,
     Asking,
     Editing,
+    Guarding,
     Relating,
     Looking,
     Arranging,

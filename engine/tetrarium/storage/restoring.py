@@ -22,8 +22,9 @@ from tetrarium.storage.backups import explained
 from tetrarium.storage.effects import UNDER_WAY
 from tetrarium.storage.memories import microseconds
 
-STAYING = ("history", "effects", "undoings", "audit", "retries")
-"""Tables that tell what happened: a restored space keeps what they say now. Also any whose name begins with `audit_`."""
+STAYING = ("history", "effects", "undoings", "audit", "retries", "masked", "exclusions", "erasures")
+"""Tables that tell what happened or what a person does not want kept: a restored space keeps what they say now. Also any
+whose name begins with `audit_`."""
 
 SPACE = 0
 """The number under which a change of the whole space stands in the change log."""
