@@ -416,6 +416,12 @@ class Settings:
         about="Memories that an anonymous export may leave out before it is told more coarsely.",
     )
 
+    # --- audit --------------------------------------------------------------------------------
+    audit_window: float = _number(600.0, unit="s", source="T", about="Time within which much is unusual.")
+    audit_reads: int = _number(2_000, unit="memories", source="T", about="Read by one client in that time: flagged.")
+    audit_deletions: int = _number(50, unit="memories", source="T", about="Deleted in that time: flagged.")
+    audit_inhibitions: int = _number(20, unit="memories", source="T", about="Inhibited in that time: flagged.")
+
     # --- storage ------------------------------------------------------------------------------
     busy_timeout: int = _number(5_000, unit="ms", source="T", about="How long a write waits for another process.")
 

@@ -16,6 +16,10 @@ SNAPSHOT_FILE = "space.picture"
 """Name of the packed picture of the space beside it; disposable."""
 
 
+AUDIT_FILE = "space.audit"
+"""Name of the mirrored end of the audit beside it: a count and a hash."""
+
+
 def default_data_dir() -> Path:
     """The folder of the space to open: TETRARIUM_DATA_DIR, else VOID_DATA_DIR (for people who come
     from Void Memory), else the per-user data folder of the platform."""

@@ -14,11 +14,11 @@ import sys
 from collections.abc import Sequence
 
 from tetrarium import __version__
-from tetrarium.cli import clusters, demo, doctor, exchange, history, memories, relations
+from tetrarium.cli import audit, clusters, demo, doctor, exchange, history, memories, relations
 from tetrarium.cli.terminal import common, complain, speak_utf8
 from tetrarium.errors import InvalidInput, UserError
 
-GROUPS = (memories, demo, clusters, relations, history, doctor, exchange)
+GROUPS = (memories, demo, clusters, relations, history, doctor, exchange, audit)
 """Modules of commands, in the order of the help; each adds its parsers with `add(commands)`."""
 
 

@@ -73,7 +73,12 @@ class Tool:
     def call(self, given: Mapping[str, Any] | None, caller: Caller) -> Callable[[MemoryService], Answer]:
         """Checks the arguments and gives the work for the lane. Raises InvalidInput."""
         values = read(self.arguments, given)
-        return lambda service: self.answer(self.run(service, values, caller))
+
+        def work(service: MemoryService) -> Answer:
+            with service.acting_as(caller.client):
+                return self.answer(self.run(service, values, caller))
+
+        return work
 
 
 def _store(service: MemoryService, values: dict[str, Any], caller: Caller) -> StoreResult:

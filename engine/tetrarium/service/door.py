@@ -28,6 +28,7 @@ from tetrarium.model import (
     RecallTrace,
 )
 from tetrarium.recall.ranking import Question, Ranking, Scope, analyse, rank
+from tetrarium.service.auditor import Auditor
 from tetrarium.space import Space
 from tetrarium.storage import memories as rows
 
@@ -58,6 +59,7 @@ class Door:
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._space = Space(folder, settings)
         self._clusters = Clusters(self._space)
+        self._auditor = Auditor(self._space)
         self._asked: dict[str, deque[Asked]] = {}
         self._accesses: dict[int, tuple[int, datetime]] = {}
         self._questions: dict[int, set[bytes]] = {}
@@ -89,6 +91,7 @@ class Door:
     def maintain(self, *, most: int = 16) -> bool:
         """Work for a quiet moment: count accesses, embed what has no vector yet. True while there is more to do."""
         self._count_accesses()
+        self._auditor.flush()
         return self._space.complete_vectors(most) > 0
 
     def close(self) -> None:
@@ -97,9 +100,10 @@ class Door:
             return
         try:
             self._count_accesses()
+            self._auditor.flush()
             snapshots.keep(self._space)
         finally:
-            self._space.close()
+            self._auditor.closed(folded=self._space.close())
 
     def _ranked(self, text: str, scope: Scope, *, answering: bool = False) -> tuple[Ranking, Question, float]:
         embedding_ms = 0.0

@@ -13,6 +13,8 @@ from tetrarium.model import (
 )
 from tetrarium.service.arranging import Arranging
 from tetrarium.service.asking import Asking
+from tetrarium.service.auditing import Auditing
+from tetrarium.service.auditor import noted
 from tetrarium.service.editing import Editing
 from tetrarium.service.exchange import Exchange
 from tetrarium.service.looking import Looking
@@ -25,7 +27,8 @@ SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
-class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Undoing, Reading, Exchange):
+@noted
+class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Undoing, Reading, Exchange, Auditing):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Protocol
 
 import apsw
 
@@ -24,6 +25,14 @@ APPLICATION_ID = 0x54455452
 """'TETR': tells a Tetrarium space from any other SQLite file."""
 
 
+class Witness(Protocol):
+    """Who sees every writing transaction: once inside it, when all else is done, and once when it is on disk."""
+
+    def before_commit(self, connection: apsw.Connection) -> None: ...
+
+    def after_commit(self, *, durable: bool) -> None: ...
+
+
 class Database:
     """One open space file. Not thread-safe: it belongs to the lane that opened it."""
 
@@ -31,6 +40,7 @@ class Database:
         self.connection = connection
         self.path = path
         self.writable = writable
+        self.witness: Witness | None = None
         self._closed = False
 
     @classmethod
@@ -71,11 +81,15 @@ class Database:
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self.connection
+                if self.witness:
+                    self.witness.before_commit(self.connection)
                 self.connection.execute("COMMIT")
             except BaseException:
                 if self.connection.in_transaction:
                     self.connection.execute("ROLLBACK")
                 raise
+            if self.witness:
+                self.witness.after_commit(durable=durable)
 
     @contextmanager
     def read(self) -> Iterator[apsw.Connection]:
@@ -112,16 +126,19 @@ class Database:
         with explained(self.path):
             self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
-    def close(self) -> None:
-        """Fold the write-ahead log into the file and close. Twice is harmless."""
+    def close(self) -> bool:
+        """Fold the write-ahead log into the file and close; whether all of it is in the file. Twice is harmless."""
         if self._closed:
-            return
+            return False
         self._closed = True
+        folded = False
         if self.writable:
             # Another process may still read, or the disk be full: then the log stays and is replayed at the next open.
             with suppress(apsw.Error):
                 self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                folded = True
         self.connection.close()
+        return folded
 
 
 Stamp = tuple[int, int]
