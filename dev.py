@@ -5,6 +5,7 @@
     python3 dev.py test [...]     the tests; arguments go to pytest
     python3 dev.py check          format, lint, types, import contracts, then the tests: what CI runs
     python3 dev.py bench [NAME]   the benchmarks of tests/bench, or one of them with its arguments
+    python3 dev.py bundle         freeze both programs into dist/Tetrarium, weigh them and try them out
     python3 dev.py setup          the environment only
 
 Standard library only. Works in a fresh clone with any Python from 3.11 on: the first call makes `.venv`
@@ -138,6 +139,11 @@ def bench(rest: list[str]) -> int:
     return code
 
 
+def bundle(rest: list[str]) -> int:
+    """Make the bundle of both programs and try it out, with the wheel; arguments go to packaging/bundle.py."""
+    return call([PYTHON, ROOT / "packaging/bundle.py", *rest])
+
+
 def ready(rest: list[str]) -> int:
     say(f"ready: {PYTHON.relative_to(ROOT)}")
     return 0
@@ -148,6 +154,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "test": test,
     "check": check,
     "bench": bench,
+    "bundle": bundle,
     "setup": ready,
 }
 

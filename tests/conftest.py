@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import tetrarium
+from clients import stop_host
+from tetrarium import paths
 from tetrarium.service import MemoryService
 
 
@@ -27,3 +29,11 @@ def space(tmp_path: Path) -> Iterator[MemoryService]:
     """An empty space, closed afterwards."""
     with tetrarium.open_space(tmp_path / "space") as opened:
         yield opened
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_host_is_left_behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Hosts are nobody's children: a test that fails may leave one, for the second that hosts of tests linger."""
+    yield
+    for address in tmp_path_factory.getbasetemp().rglob(paths.ADDRESS_FILE):
+        stop_host(address.parent)

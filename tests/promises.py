@@ -6,6 +6,7 @@ journey, a fault or the window is named by some promise. A name is "file::test",
 
 from __future__ import annotations
 
+RELAY = "journeys/test_relay.py::"
 JOURNEYS = "journeys/test_memories.py::"
 MCP = "journeys/test_mcp.py::"
 WIRE = "journeys/test_mcp_wire.py::"
@@ -80,6 +81,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "A question on what the space does not know is answered with nothing, and the reason.": (
         JOURNEYS + "test_a_subject_that_the_space_does_not_know_is_answered_with_nothing_and_the_reason",
+        "unit/test_evidence.py::*",
     ),
     "Without the model it works by keywords and says so; what was stored then is embedded later.": (
         JOURNEYS + "test_a_memory_stored_without_the_model_is_found_by_meaning_once_it_is_back",
@@ -220,6 +222,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "A row of the audit that was altered, dropped, reordered or cut off is found at the first bad one; unusual behaviour is flagged.": (
         "journeys/test_audit.py::test_tampering_is_found_at_the_first_bad_row",
+        "journeys/test_audit.py::test_the_audit_goes_on_when_the_space_goes_back_to_a_backup",
         "journeys/test_audit.py::test_an_anchor_kept_elsewhere_proves_what_the_folder_alone_cannot",
         "journeys/test_audit.py::test_mass_reads_mass_deletions_and_bursts_of_inhibition_are_flagged",
         "journeys/test_audit.py::test_the_command_line_lists_proves_and_flags",
@@ -264,5 +267,45 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
         "journeys/test_mcp_long_calls.py::*",
+    ),
+    "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
+        "conformance/test_conformance.py::*",
+    ),
+    "An IDE is connected without one foreign byte of its configuration changing, and taken off to the very bytes.": (
+        "journeys/test_connect.py::*",
+        "unit/test_connect_jsonc.py::*",
+        "properties/test_connect_properties.py::*",
+    ),
+    "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
+        "journeys/test_hooks.py::*",
+    ),
+    "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
+    "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
+        "journeys/test_backups.py::*",
+    ),
+    "All clients of a space share one host; when it is killed, asked to end or updated, no client notices and nothing is lost or written twice.": (
+        RELAY + "test_clients_that_start_together_share_one_host_and_lose_nothing",
+        RELAY + "test_a_killed_host_is_replaced_without_the_client_noticing",
+        RELAY + "test_the_official_client_survives_its_host_in_both_eras",
+        RELAY + "test_a_host_that_is_asked_to_end_hands_its_clients_on",
+        RELAY + "test_an_older_host_makes_room_for_a_newer_one",
+        RELAY + "test_what_a_crashed_host_left_behind_is_no_owner",
+        RELAY + "test_where_no_host_can_be_shared_the_client_gets_one_of_its_own",
+        RELAY + "test_every_spelling_of_a_folder_is_one_space",
+        "journeys/test_repeating.py::*",
+        "unit/test_ledger.py::*",
+        "unit/test_meeting.py::*",
+    ),
+    "What an IDE starts is the standard library alone; the host outlives the IDE and ends when nobody wants it any more.": (
+        RELAY + "test_a_relay_loads_the_standard_library_and_nothing_else",
+        RELAY + "test_a_host_survives_the_process_group_and_the_process_tree_of_its_client",
+        RELAY + "test_many_calls_leave_no_descriptor_open",
+    ),
+    "A client that floods, falls silent, dies or talks nonsense harms itself only.": (
+        RELAY + "test_a_client_that_stops_reading_stops_nobody_else",
+        RELAY + "test_sixty_four_interleaved_calls_a_storm_of_cancels_and_ids_used_twice",
+        RELAY + "test_a_client_that_is_killed_in_the_middle_of_a_call_harms_nobody",
+        "unit/test_lane.py::*",
+        "unit/test_lines.py::*",
     ),
 }

@@ -155,12 +155,28 @@ class Settings:
 
     # --- recall -------------------------------------------------------------------------------
     evidence_floor: float = _number(
-        2.0,
+        4.5,
         unit="standard deviations",
         source="measured",
         about="Evidence under which a recall answers nothing: its subject is not in this space. 0 answers always.",
     )
+    known_weight: float = _number(
+        6.8,
+        unit="standard deviations",
+        source="measured",
+        about="Evidence that knowing every word of a question's subject is worth.",
+    )
     default_budget: int = _number(4_000, unit="tokens", source="S2", about="Budget of a recall when none is given.")
+    hook_start_budget: int = _number(
+        1_500, unit="tokens", source="T", about="What a hook tells a session at its start."
+    )
+    hook_prompt_budget: int = _number(800, unit="tokens", source="T", about="What a hook tells with a prompt.")
+    hook_time: float = _number(
+        2.0,
+        unit="s",
+        source="T",
+        about="After this a session's hook is silent; people reported hooks that block a prompt for a minute.",
+    )
     max_budget: int = _number(200_000, unit="tokens", source="T", about="Largest budget of a recall.")
     max_candidates: int = _number(100, unit="memories", source="S2", about="Candidates of a recall.")
     void_target: float = _number(
@@ -415,6 +431,31 @@ class Settings:
         source="T",
         about="Memories that an anonymous export may leave out before it is told more coarsely.",
     )
+    # --- relay and host -----------------------------------------------------------------------
+    host_linger: float = _number(
+        600.0, unit="s", source="T", about="How long the host of a space stays after its last client has left."
+    )
+    host_patience: float = _number(
+        30.0,
+        unit="s",
+        source="T",
+        about="How long a relay waits for a host that is starting or leaving before it starts one of its own.",
+    )
+    host_closing_time: float = _number(
+        10.0, unit="s", source="T", about="How long the store may take to close when the host leaves."
+    )
+    open_requests: int = _number(
+        256, unit="requests", source="T", about="Unanswered requests of one client from which on no more are read."
+    )
+    write_burst: int = _number(
+        2_000, unit="writes", source="T", about="Writes that one client may make as fast as it likes."
+    )
+    write_rate: float = _number(
+        20.0, unit="writes/s", source="T", about="Writes of one client a second in the long run; more are refused."
+    )
+    retry_memory: float = _number(
+        3_600.0, unit="s", source="T", about="How long it is known what a call has written, should it be sent again."
+    )
 
     # --- audit --------------------------------------------------------------------------------
     audit_window: float = _number(600.0, unit="s", source="T", about="Time within which much is unusual.")
@@ -424,6 +465,29 @@ class Settings:
 
     # --- storage ------------------------------------------------------------------------------
     busy_timeout: int = _number(5_000, unit="ms", source="T", about="How long a write waits for another process.")
+    check_at_open: int = _number(
+        6_000_000,
+        unit="bytes",
+        source="measured",
+        about="A store up to this size is checked whole before it answers; a larger one in quiet moments after.",
+    )
+    backup_hours: float = _number(
+        24.0, unit="h", source="T", about="Age of the last backup at which one is made by itself."
+    )
+    backup_days: int = _number(7, unit="backups", source="T", about="Daily backups kept, the newest of each day.")
+    backup_weeks: int = _number(4, unit="backups", source="T", about="Weekly backups kept, the newest of each week.")
+    backup_others: int = _number(
+        3, unit="backups", source="T", about="Backups kept of those made before each kind of large change."
+    )
+    backup_deletion: int = _number(
+        20, unit="memories", source="T", about="Memories from which a deletion is preceded by a backup."
+    )
+    backup_moves: int = _number(
+        500, unit="moves", source="T", about="Moves from which a rearrangement of clusters is preceded by a backup."
+    )
+    reserve_bytes: int = _number(
+        4_000_000, unit="bytes", source="measured", about="Room kept back so that a full disk still lets memories go."
+    )
 
 
 DEFAULTS = Settings()

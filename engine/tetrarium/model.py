@@ -900,6 +900,73 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
+class Backup:
+    """A copy of the space. cause: daily, migration, deletion, plan, restore, repair, or asked; memories: −1 unknown."""
+
+    name: str
+    at: datetime
+    cause: str
+    bytes: int
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestorePreview:
+    """What going back to a backup would change in the space.
+
+    returning, leaving, changing: how many memories would come back, go, or read otherwise; staying: the same in both.
+    examples: (what, id, first words), at most a few of each kind.
+    """
+
+    backup: Backup
+    returning: int
+    leaving: int
+    changing: int
+    staying: int
+    examples: tuple[tuple[str, str, str], ...]
+
+
+class CheckState(StrEnum):
+    """How one part of a space is."""
+
+    OK = "ok"
+    WARN = "warn"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """One part of a space that was looked at. words: what was found; remedy: what a person can do, or "".
+
+    repairable: `heal` puts it right. examples: ids or names, at most a few.
+    """
+
+    name: str
+    state: CheckState
+    words: str
+    remedy: str = ""
+    repairable: bool = False
+    count: int = 0
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How a space is, part by part. kept: the backup that was made before a repair, or ""."""
+
+    version: int
+    at: datetime
+    checks: tuple[HealthCheck, ...]
+    kept: str = ""
+
+    @property
+    def state(self) -> CheckState:
+        """The worst of its parts."""
+        order = (CheckState.BAD, CheckState.WARN)
+        return next((state for state in order if any(c.state is state for c in self.checks)), CheckState.OK)
+
+
+@dataclass(frozen=True, slots=True)
 class SpaceStats:
     """Health of a space (S2 `void_stats`)."""
 

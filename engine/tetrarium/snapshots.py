@@ -55,6 +55,8 @@ def since(space: Space, version: int) -> SnapshotDelta | None:
         return None
     table = space.indexes.table
     changes = space.reader.changes_since(version)
+    if any(change.op == "restore" and not change.num for change in changes):
+        return None
     nums = sorted({change.num for change in changes if change.num})
     here = np.array([num for num in nums if num < table.capacity and table.present[num]], np.int64)
     gone = space.ids_of([num for num in nums if num >= table.capacity or not table.present[num]])
@@ -84,6 +86,17 @@ def keep(space: Space) -> None:
 def discard(folder: Path) -> None:
     """Remove the packed file."""
     (folder / paths.SNAPSHOT_FILE).unlink(missing_ok=True)
+
+
+def is_damaged(folder: Path) -> bool:
+    """Whether a packed file is there and cannot be used."""
+    file = folder / paths.SNAPSHOT_FILE
+    try:
+        if file.exists():
+            load(file)
+    except (OSError, ValueError, KeyError):
+        return True
+    return False
 
 
 def kept(folder: Path) -> SpaceSnapshot | None:

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from tetrarium import paths
 from tetrarium.config import Settings
-from tetrarium.errors import ModelUnavailable, SpaceBusy
+from tetrarium.errors import DamagedSpace, DiskFull, ModelUnavailable, SpaceBusy
 from tetrarium.events import Events, SpaceChanged
 from tetrarium.geometry.clusters import cluster_name
 from tetrarium.geometry.health import usable
@@ -38,12 +38,14 @@ from tetrarium.indexing.synonyms import FILE as SYNONYMS_FILE
 from tetrarium.indexing.synonyms import Synonyms
 from tetrarium.lifecycle.ingest import spoken
 from tetrarium.model import Changes, Float32, IndexRow
+from tetrarium.storage import checks, effects, reserve
 from tetrarium.storage import clusters as cluster_rows
-from tetrarium.storage import effects
 from tetrarium.storage import memories as rows
 from tetrarium.storage import relations as relation_rows
+from tetrarium.storage.checks import Damage
 from tetrarium.storage.database import Connection, Database, Stamp
 from tetrarium.storage.history import HistoryReader
+from tetrarium.storage.seals import INHIBITION, MEMORY
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +62,16 @@ _SEED = 20_261_130
 """Of the random pairs: the same store calibrates the same everywhere."""
 
 
+class Attempt(Protocol):
+    """A run of a call that may be a repetition: it knows the transactions that an earlier run made."""
+
+    def before(self) -> tuple[Any] | None: ...
+
+    def record(self, connection: Connection, result: Any) -> None: ...
+
+    def done(self) -> None: ...
+
+
 class Space:
     """The live state behind the service. One thread only."""
 
@@ -73,9 +85,12 @@ class Space:
         self.database = Database.open(folder, busy_timeout=settings.busy_timeout)
         self.reader = rows.MemoryReader(self.database)
         self.synonyms = Synonyms.read(paths.resources() / "lexicons" / SYNONYMS_FILE, folder / SYNONYMS_FILE)
+        self.attempt: Attempt | None = None
         self._vectors_missing = False
         self.clusters = cluster_rows.ClusterReader(self.database)
         self.history = HistoryReader(self.database)
+        self.damage = Damage()
+        self.check_due = False
         self.last_entry: int | None = None  # of history, by the last write; None when it changed nothing
         self.relations = relation_rows.RelationReader(self.database)
         self._names: dict[int, str] = {}
@@ -107,6 +122,16 @@ class Space:
         except ModelUnavailable as error:
             self._lose_model(error)
             return None
+
+    def pieces(self, text: str) -> list[tuple[str, float]]:
+        """A text in pieces of the model's vocabulary with their surprise in nats; [] without a model."""
+        if self.embedder is None:
+            return []
+        try:
+            return self.embedder.pieces(text)
+        except ModelUnavailable as error:
+            self._lose_model(error)
+            return []
 
     def embed_passages(self, texts: Sequence[str]) -> list[Float32 | None]:
         """The unit vector of each text, rounded as the store keeps it (float16); None for all without a model,
@@ -152,14 +177,30 @@ class Space:
         *,
         op: str = "change",
         client: str = "",
+        frees: bool = False,
     ) -> Result:
         """Compute `plan` on the current state, then commit it in one transaction, and take the change over.
 
         `plan` must change nothing: it runs again when another process commits in between. op, client: what history
-        calls it and who did it; what changes nothing leaves no entry.
+        calls it and who did it; what changes nothing leaves no entry. frees: on a full disk the reserve is given up for it.
+        Under an attempt that repeats an earlier one, a transaction that was made then gives what it gave, and changes nothing.
         """
+        try:
+            return self._write(plan, commit, op, client)
+        except DiskFull:
+            if not frees or not reserve.release(self.database.path.parent):
+                raise
+            log.warning("The disk is full: the reserve was given up so that memories can be deleted.")
+            done = self._write(plan, commit, op, client)
+            self.database.fold_log()
+            return done
+
+    def _write(self, plan: Callable[[], Plan], commit: Callable[[Connection, Plan], Result], op: str, client: str) -> Result:  # fmt: skip
         for _ in range(_ATTEMPTS):
             self.catch_up()
+            if self.attempt and (before := self.attempt.before()):
+                made: Result = before[0]
+                return made
             planned = plan()
             try:
                 with self.database.write() as connection:
@@ -168,12 +209,16 @@ class Space:
                     effects.begin(connection, op, client, rows.microseconds(rows.now()))
                     result = commit(connection, planned)
                     self.last_entry = effects.finish(connection)
+                    if self.attempt:
+                        self.attempt.record(connection, result)
             except _Overtaken:
                 continue
             except BaseException:
                 # `take_out` may have gone ahead of a transaction that then failed.
                 self._load_geometry()
                 raise
+            if self.attempt:
+                self.attempt.done()
             self._take_over()
             return result
         raise SpaceBusy(
@@ -224,6 +269,11 @@ class Space:
         """Take over what other processes committed. Costs 3 µs when they did not."""
         version = self.database.data_version()
         if version == self._data_version:
+            if self.database.was_replaced() and self.database.path.exists():
+                # The store could not be opened any more, and somebody put a backup in its place.
+                self.database.reopen(busy_timeout=self.settings.busy_timeout)
+                self._check_if_small()
+                return self.reload()
             return None
         self._data_version = version
         return self._take_over()
@@ -378,7 +428,100 @@ class Space:
             log.warning("Searching by keywords only: %s", error)
         self.model_note = f"Keyword search only: {error}"
 
+    def check(self) -> Iterator[None]:
+        """Compare the whole store with its seals, in slices; what is damaged is left out of everything from then on."""
+        with self.database.read() as connection:
+            damage = Damage()
+            yield from checks.examine(connection, damage)
+        self.check_due = False
+        if damage != self.damage:
+            self._take_damage(damage)
+            self.reload()
+
+    def reload(self) -> Changes:
+        """Read everything from the store anew, and tell the listeners what is other than before."""
+        table = self.indexes.table
+        before = set(table.by_id)
+        self.indexes.vectors.close()
+        self.indexes = self._empty_indexes()
+        self._told.clear()
+        self._read_all()
+        now = set(self.indexes.table.by_id)
+        done = Changes(
+            self.indexes.version, stored=tuple(now - before), edited=tuple(now & before), removed=tuple(before - now)
+        )
+        self.events.emit(SpaceChanged(done))
+        return done
+
+    @property
+    def note(self) -> str:
+        """What every answer has to say about the state of the space."""
+        return " ".join(filter(None, (self.model_note, self.damage_note)))
+
+    @property
+    def damage_note(self) -> str:
+        """What is left out of every answer because it is damaged; "" when nothing is."""
+        damage = self.damage
+        lost = len(damage.lost.get(MEMORY.code, ()))
+        count = len(damage.rows(MEMORY)) + lost
+        parts = [f"{count} {'memory is' if count == 1 else 'memories are'} damaged and left out"] if count else []
+        if damage.rows(INHIBITION) or damage.lost.get(INHIBITION.code):
+            parts.append("records of corrections are damaged")
+        if damage.structure or damage.indexes or damage.fulltext:
+            parts.append("the store is damaged")
+        return f"Attention: {' and '.join(parts)}; `tetrarium doctor` says more." if parts else ""
+
+    def _take_damage(self, damage: Damage) -> None:
+        """Mend what is derived, leave out what is damaged, and stop writing where that could make it worse."""
+        if (damage.indexes or damage.fulltext) and not damage.structure and self.database.writable:
+            log.warning("An index of the store was damaged and is made anew.")
+            with self.database.write() as connection:
+                checks.rebuild_indexes(connection)
+            with self.database.read() as connection:
+                damage = checks.examined(connection)
+        self.damage = damage
+        if damage:
+            log.warning("The store is damaged; `tetrarium doctor` says more.")
+        if damage.structure:
+            self.database.stop_writing(f"{self.database.path.name} is damaged")
+        with self.database.read() as connection:
+            checks.leave_out(connection, damage)
+
     def _load(self) -> None:
+        """Read everything from the store; a small one is checked first, so that it never answers from damage."""
+        self._check_if_small()
+        try:
+            self._read_all()
+        except DamagedSpace:
+            if not self.check_due:
+                raise
+            self.check_now()
+            self._read_all()
+
+    def _check_if_small(self) -> None:
+        if self.database.size() <= self.settings.check_at_open:
+            self.check_now()
+        else:
+            self.check_due = True
+
+    def look_now(self) -> None:
+        """Compare the whole store with its seals, and mend nothing: `damage` is what was found."""
+        with self.database.read() as connection:
+            damage = checks.examined(connection)
+            if damage != self.damage:
+                self.damage = damage
+                checks.leave_out(connection, damage)
+                self.reload()
+
+    def check_now(self) -> None:
+        """Compare the whole store with its seals at once; O(n). What is damaged is left out of what is read after."""
+        self.check_due = False
+        with self.database.read() as connection:
+            damage = checks.examined(connection)
+        if damage or self.damage:
+            self._take_damage(damage)
+
+    def _read_all(self) -> None:
         self._data_version = self.database.data_version()
         with self.database.snapshot():
             self._load_rows()
@@ -452,6 +595,9 @@ class Space:
     def _take_over(self) -> Changes:
         """Bring indexes and geometry up to the end of the change log, and tell the listeners."""
         changes = self.reader.changes_since(self.indexes.version)
+        if any(change.op == "restore" and change.num == cluster_rows.SPACE for change in changes):
+            self._check_if_small()
+            return self.reload()
         ops: dict[int, set[str]] = {}
         for change in changes:
             ops.setdefault(change.num, set()).add(change.op)

@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tetrarium",
         description="Open the window on a space of memories. With a command work in the shell instead: "
-        "store, search, recall, stats, clusters, relations, link, doctor, demo; 'tetrarium COMMAND --help' tells more.",
+        "store, search, recall, stats, clusters, relations, link, doctor, demo, connect; 'tetrarium COMMAND --help' tells more.",
     )
     parser.add_argument("--version", action="version", version=f"tetrarium {__version__}")
     parser.add_argument("--data-dir", type=Path, metavar="DIR", help="folder of the space to open")

@@ -232,3 +232,12 @@ def test_the_command_line_lists_proves_and_flags(tmp_path: Path, capsys: pytest.
     (tmp_path / "space" / paths.AUDIT_FILE).write_text('[9, "00"]')
     assert main(["audit", "verify", *at]) == 1
     assert "Row 2 is the first bad one (truncated)" in capsys.readouterr().out
+
+
+def test_the_audit_goes_on_when_the_space_goes_back_to_a_backup(space: MemoryService) -> None:
+    backup = space.backup()
+    space.store(TEXT, client="cursor 1")
+    space.restore_backup(backup.name)
+    space.store(OTHER, client="cursor 1")
+    assert [verb for verb, *_ in noted(space)] == ["store", "restore_backup", "store"]
+    assert space.verify_audit().is_sound

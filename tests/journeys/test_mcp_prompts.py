@@ -53,9 +53,9 @@ def test_a_session_starts_with_who_it_works_with_and_where_the_work_stands(folde
         decision = await store(client, DECISION, category="decision")
         session = await store(client, SESSION, category="session")
         old = await store(client, OLD, category="fact")
-        await store(client, NEW, category="fact", supersedes=[old])
+        new = await store(client, NEW, category="fact", supersedes=[old])
         words, embedded = told(await client.get_prompt("session_start"))
-        assert list(embedded) == [f"memory://item/{i}" for i in (preference, session, decision)]
+        assert list(embedded) == [f"memory://item/{i}" for i in (preference, session, decision, new)]
         assert "where the work stands (1)" in words
         text = embedded[f"memory://item/{preference}"]
         assert PREFERENCE in text

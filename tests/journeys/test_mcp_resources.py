@@ -16,7 +16,7 @@ from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 from wired import CLIENT, ERAS, Ear, converse, store, text_of
 
 from tetrarium.mcp.host import Host
-from tetrarium.service import open_space
+from tetrarium.service import MemoryService, open_space
 
 BEFORE_2026 = pytest.mark.filterwarnings("ignore:resources/(un)?subscribe is removed")
 """The SDK's client warns of what the handshake era has and the modern one has not."""
@@ -125,6 +125,18 @@ def test_a_resource_that_does_not_exist_is_refused_in_the_code_of_the_revision(
                 await client.read_resource(uri)
             assert refused.value.error.code == code, uri
             assert refused.value.error.data == {"uri": uri}
+
+    converse(folder, era, journey)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_every_list_is_one_page_and_refuses_a_cursor_that_is_not_its_own(folder: Path, era: str) -> None:
+    async def journey(client: Client, host: Host) -> None:
+        for ask in (client.list_tools, client.list_resources, client.list_resource_templates, client.list_prompts):
+            assert (await ask()).next_cursor is None
+            with pytest.raises(MCPError, match="one page") as refused:
+                await ask(cursor="page-2")
+            assert refused.value.error.code == types.INVALID_PARAMS
 
     converse(folder, era, journey)
 
@@ -257,3 +269,50 @@ def test_where_the_space_cannot_be_opened_the_list_still_stands(tmp_path: Path) 
             await client.get_prompt("review", {})
 
     converse(blocked, "legacy", journey)
+
+
+@pytest.mark.expects_log_warning
+@pytest.mark.parametrize("era", ERAS)
+def test_a_fault_inside_is_one_sentence_on_the_wire_and_a_traceback_in_the_log(
+    folder: Path, era: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fault(*_: object, **__: object) -> None:
+        raise RuntimeError("a path and a secret")
+
+    monkeypatch.setattr(MemoryService, "stats", fault)
+
+    async def journey(client: Client, host: Host) -> None:
+        with pytest.raises(MCPError, match="Tetrarium failed inside; the memories are unharmed") as refused:
+            await client.read_resource("memory://stats")
+        assert refused.value.error.code == types.INTERNAL_ERROR
+        await store(client, OLD)
+
+    converse(folder, era, journey)
+    assert "a path and a secret" in caplog.text
+
+
+def test_a_large_topic_is_shown_by_its_most_typical_and_newest_memories(folder: Path) -> None:
+    with open_space(folder) as service:
+        ids = [
+            service.store(
+                f"Rule {number} of the deploy pipeline: stage {number} waits until the smoke test of stage {number - 1} is green, "
+                + "because a broken stage must never reach the next one. " * 60,
+                keywords=["deploy", "pipeline", "stage"],
+                force=True,
+            ).id
+            for number in range(14)
+        ]
+        clusters = {service.get(str(memory)).cluster for memory in ids}
+        largest = max(clusters, key=lambda cluster: service.cluster(cluster).size)
+        detail = service.cluster(largest)
+
+    async def journey(client: Client, host: Host) -> None:
+        text = await text_of(client, f"memory://cluster/{largest}")
+        assert f"{detail.size} memories" in text
+        quoted = [line.split()[1].rstrip(",") for line in text.splitlines() if line.startswith("~~~ ")]
+        assert quoted[0] == detail.medoid
+        assert quoted[1:] == sorted(quoted[1:], reverse=True)
+        assert len(quoted) < detail.size
+        assert f"{detail.size - len(quoted)} more live ones are not shown" in text
+
+    converse(folder, "legacy", journey)

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 TESTS = Path(__file__).resolve().parents[1]
-CLAIMED = ("journeys", "faults", "gui")
+CLAIMED = ("journeys", "faults", "conformance", "gui")
 """Rooms whose every test belongs to a promise."""
 
 
@@ -55,3 +55,12 @@ def test_every_tool_stands_in_a_promise_and_in_the_readme() -> None:
     for tool in TOOLS:
         assert tool.name in told
         assert f"| `{tool.name}` |" in readme
+
+
+def test_every_prompt_and_every_resource_stands_in_the_readme() -> None:
+    from tetrarium.mcp.prompts import PROMPTS
+    from tetrarium.mcp.resources import STATS, TEMPLATES
+
+    readme = (TESTS.parent / "README.md").read_text("utf-8")
+    for name in (STATS, *(template.uri_template for template in TEMPLATES), *(prompt.name for prompt in PROMPTS)):
+        assert f"`{name}`" in readme

@@ -413,6 +413,11 @@ def quoted(hits: Iterable[tuple[Hit, dict[str, Any]]]) -> str:
     return _quotations((hit.memory, row) for hit, row in hits)
 
 
+def fenced(memories: Iterable[Memory]) -> str:
+    """Memories that nobody asked for, quoted in the same way."""
+    return _quotations((memory, {}) for memory in memories)
+
+
 def _quotations(memories: Iterable[tuple[Memory, dict[str, Any]]]) -> str:
     pairs = list(memories)
     fence = fence_for(memory.content for memory, _ in pairs)

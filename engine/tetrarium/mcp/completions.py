@@ -14,8 +14,8 @@ from mcp.shared.exceptions import MCPError
 
 from tetrarium.errors import UserError
 from tetrarium.mcp.arguments import nearest, visible
+from tetrarium.mcp.calls import Calls
 from tetrarium.mcp.context import Context
-from tetrarium.mcp.host import Host
 from tetrarium.mcp.prompts import BY_NAME
 from tetrarium.mcp.resources import TEMPLATES
 from tetrarium.mcp.tools import CATEGORY_NAMES, Caller
@@ -30,8 +30,8 @@ MOST = 100
 class Completions:
     """Completes for one client. `caller` tells who asks."""
 
-    def __init__(self, host: Host, caller: Callable[[Context], Caller]) -> None:
-        self._host = host
+    def __init__(self, calls: Calls, caller: Callable[[Context], Caller]) -> None:
+        self._calls = calls
         self._caller = caller
 
     async def complete(self, context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
@@ -41,7 +41,7 @@ class Completions:
         project = given.get("project") or caller.project
         kind = _kind(params.ref)
         try:
-            values = await self._host.call(lambda service: _values(service, kind, typed, project, caller))
+            values = await self._calls.run(lambda service: _values(service, kind, typed, project, caller))
         except UserError:
             values = []  # nobody waits for an explanation while they type; the call that follows gives it
         return types.CompleteResult(

@@ -19,8 +19,8 @@ from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ResourceUpdated
 
 from tetrarium.config import DEFAULTS
+from tetrarium.mcp.calls import Calls
 from tetrarium.mcp.context import Context, no_resource
-from tetrarium.mcp.host import Host
 from tetrarium.mcp.resource_texts import Address, address_of
 from tetrarium.mcp.resources import STATS
 
@@ -41,10 +41,10 @@ _LISTED = ("stored", "edited", "inhibited", "released", "removed")
 class Notices:
     """What one client wants to hear of, and the telling. Lives on the loop; only `_heard` runs on the lane."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self._bus = InMemorySubscriptionBus()
-        self._streams = ListenHandler(self._bus, max_subscriptions=MAX_STREAMS)
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self.bus = InMemorySubscriptionBus()
+        self._streams = ListenHandler(self.bus, max_subscriptions=MAX_STREAMS)
         self._spelled: dict[str, set[str]] = {}
         self._subscribed: set[str] = set()
         self._session: ServerSession | None = None
@@ -87,7 +87,7 @@ class Notices:
         await self._wanted.wait()
         while True:
             await asyncio.sleep(DEFAULTS.notice_interval)
-            self._host.aside(lambda service: service.catch_up())
+            self._calls.aside(lambda service: service.catch_up())
             await self._tell()
 
     def end(self) -> None:
@@ -95,7 +95,7 @@ class Notices:
         self._streams.close()
         if (ear := self._ear) is not None:
             self._ear = None
-            self._host.aside(lambda service: ear.result()())
+            self._calls.aside(lambda service: ear.result(0)())
 
     def _watch(self, uris: Iterable[str]) -> None:
         """From now on hear what changes. The lane keeps the order: what a later call changes is not missed."""
@@ -104,7 +104,7 @@ class Notices:
                 self._spelled.setdefault(address.uri, set()).add(uri)
         if self._ear is None or (self._ear.done() and not _succeeded(self._ear)):
             loop = asyncio.get_running_loop()
-            self._ear = self._host.submit(lambda service: self._listen_to(service, loop))
+            self._ear = self._calls.submit(lambda service: self._listen_to(service, loop))
         self._wanted.set()
 
     def _listen_to(self, service: MemoryService, loop: asyncio.AbstractEventLoop) -> Callable[[], None]:
@@ -144,11 +144,11 @@ class Notices:
         for uri in uris:
             if self._session is not None and uri in self._subscribed:
                 await self._session.send_resource_updated(uri)
-            await self._bus.publish(ResourceUpdated(uri=uri))
+            await self.bus.publish(ResourceUpdated(uri=uri))
         if listed:
             if self._session is not None and self._has_list:
                 await self._session.send_resource_list_changed()
-            await self._bus.publish(ResourcesListChanged())
+            await self.bus.publish(ResourcesListChanged())
 
 
 def _succeeded(ear: Future[Callable[[], None]]) -> bool:

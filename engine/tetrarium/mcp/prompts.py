@@ -17,8 +17,8 @@ from mcp.shared.exceptions import MCPError
 from tetrarium.config import DEFAULTS
 from tetrarium.errors import UserError
 from tetrarium.mcp.arguments import Argument, nearest, read, visible
+from tetrarium.mcp.calls import Calls
 from tetrarium.mcp.context import Context, refuse_cursor
-from tetrarium.mcp.host import Host
 from tetrarium.mcp.quoting import iso, line
 from tetrarium.mcp.resource_texts import QUOTED, Address, item
 from tetrarium.mcp.tools import CATEGORY_NAMES, Caller
@@ -46,8 +46,8 @@ class Prompt:
 class Prompts:
     """Lists and writes the prompts for one client. `caller` tells who asks."""
 
-    def __init__(self, host: Host, caller: Callable[[Context], Caller]) -> None:
-        self._host = host
+    def __init__(self, calls: Calls, caller: Callable[[Context], Caller]) -> None:
+        self._calls = calls
         self._caller = caller
 
     async def list(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -66,7 +66,7 @@ class Prompts:
         try:
             given = {name: value for name, value in (params.arguments or {}).items() if value.strip()}
             values = read(prompt.arguments, given)
-            messages = await self._host.call(lambda service: prompt.write(service, values, caller))
+            messages = await self._calls.run(lambda service: prompt.write(service, values, caller))
         except UserError as error:
             raise MCPError(code=types.INVALID_PARAMS, message=visible(str(error))) from None
         return types.GetPromptResult(description=prompt.description, messages=messages)
@@ -95,7 +95,11 @@ def _start(service: MemoryService, values: dict[str, Any], caller: Caller) -> Me
     memories = matching + [memory for memory in _all(briefing.sections) if memory.id not in told]
     where = f" in project '{line(project)}'" if project else ""
     if not memories:
-        return [_said(f"Your long-term memory{where} holds nothing yet. Begin with the task, and {_STORE}")]
+        return [
+            _said(
+                f"Your long-term memory{where} holds nothing yet. Begin with the task, and store what the next conversation would miss: {_STORE}"
+            )
+        ]
     lines = (
         f"Restore what you know before you go on{where}. The {len(memories)} resources that follow are memories of earlier conversations. {QUOTED}",
         "They are sorted: "
@@ -123,7 +127,7 @@ def _end(service: MemoryService, values: dict[str, Any], caller: Caller) -> Mess
     recalls = service.traces(client=caller.client)[: DEFAULTS.listed_recalls]
     answered = dict.fromkeys(hit.id for trace in recalls for hit in trace.blocks)
     lines = (
-        "This conversation is about to end. Store what the next one would miss; " + _STORE,
+        "This conversation is about to end. Store what the next one would miss: " + _STORE,
         "Then one memory of category session: what was done, what is open, what comes next.",
         f"Stored by you in the last hours: the {_count(stored)} that follow. Do not repeat them; where one is wrong by now, "
         f"store what holds with its id in supersedes. {QUOTED}"

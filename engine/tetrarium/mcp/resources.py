@@ -16,8 +16,8 @@ from mcp.shared.exceptions import MCPError
 from tetrarium.config import DEFAULTS
 from tetrarium.errors import NotFound, UserError
 from tetrarium.mcp.arguments import visible
+from tetrarium.mcp.calls import Calls
 from tetrarium.mcp.context import Context, no_resource, refuse_cursor
-from tetrarium.mcp.host import Host
 from tetrarium.mcp.quoting import iso, line
 from tetrarium.mcp.resource_texts import Address, address_of, read
 from tetrarium.mcp.tools import Caller
@@ -67,8 +67,8 @@ TEMPLATES: tuple[Template, ...] = (
 class Resources:
     """Lists and reads the resources of one client. `caller` tells who asks."""
 
-    def __init__(self, host: Host, caller: Callable[[Context], Caller]) -> None:
-        self._host = host
+    def __init__(self, calls: Calls, caller: Callable[[Context], Caller]) -> None:
+        self._calls = calls
         self._caller = caller
 
     async def list(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
@@ -76,7 +76,7 @@ class Resources:
         refuse_cursor(params)
         caller = self._caller(context)
         try:
-            found = await self._host.call(lambda service: _listing(service, caller))
+            found = await self._calls.run(lambda service: _listing(service, caller))
         except UserError as error:
             # The list is what a client shows at its start: it must stand, also where the space cannot be opened.
             log.info("only the fixed resources are listed: %s", error)
@@ -106,7 +106,7 @@ class Resources:
         if address is None:
             raise no_resource(context, params.uri, "There is no such resource.")
         try:
-            text = await self._host.call(lambda service: read(service, address))
+            text = await self._calls.run(lambda service: read(service, address))
         except NotFound as error:
             raise no_resource(context, params.uri, str(error)) from None
         except UserError as error:

@@ -6,9 +6,12 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     door       what every verb stands on
     storing    store, record_decision, learn_pattern
     asking     search, recall, gather, explain, trace(s)
+    briefing   brief: what matters of a project before anybody asks
     editing    get, update, inhibit, release, feedback, forget, restore, contradictions …
     looking    page, snapshot, snapshot_since, stats
     arranging  clusters: walk, name, plan, apply, undo, examine, repair
+    keeping    backup, backups, preview_restore, restore_backup, restore_memory; the daily copy
+    healing    health, heal
     undoing    history, undo, redo, undo_client
     exchange   export, anonymity, preview_import, import_file, imports, undo_import
     auditing   audit, verify_audit, audit_flags; auditor notes every verb, in one place
@@ -16,6 +19,16 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
 
 from tetrarium.lifecycle.trust import WINDOW
 from tetrarium.service.door import EVERYWHERE
+from tetrarium.service.keeping import restore_damaged
 from tetrarium.service.memory_service import SAMPLE, MemoryService, fill_sample, kept_snapshot, open_space
 
-__all__ = ["EVERYWHERE", "SAMPLE", "WINDOW", "MemoryService", "fill_sample", "kept_snapshot", "open_space"]
+__all__ = [
+    "EVERYWHERE",
+    "SAMPLE",
+    "WINDOW",
+    "MemoryService",
+    "fill_sample",
+    "kept_snapshot",
+    "open_space",
+    "restore_damaged",
+]

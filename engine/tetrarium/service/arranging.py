@@ -14,12 +14,13 @@ from tetrarium.model import (
     Neighbour,
     PlanRecord,
 )
-from tetrarium.service.door import Door, page_bounds
+from tetrarium.service.door import page_bounds
+from tetrarium.service.keeping import Keeping
 
 _PLANNED = ("fission", "merge", "attach", "mend", "settle", "layout")
 
 
-class Arranging(Door):
+class Arranging(Keeping):
     """Arranges."""
 
     def cluster(self, cluster: int) -> ClusterDetail:
@@ -61,6 +62,7 @@ class Arranging(Door):
 
     def apply_plan(self, plan: ClusterPlan, *, client: str = "") -> PlanRecord:
         """Do what a plan says, in small transactions, each move logged. Steps that no longer fit are left out."""
+        self._copy_first("plan", len(plan), self.settings.backup_moves)
         return self._clusters.apply(plan, client)
 
     def undo_plan(self, plan_id: str, *, client: str = "") -> PlanRecord:

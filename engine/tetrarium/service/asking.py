@@ -91,7 +91,7 @@ class Asking(Door):
             for position, memory in enumerate(self._space.reader.memories(page), start=first)
         )
         elapsed = (time.perf_counter() - started) * 1e3
-        result = SearchResult(text, hits, len(ranking.nums), first, elapsed, embedding_ms, self._space.model_note)
+        result = SearchResult(text, hits, len(ranking.nums), first, elapsed, embedding_ms, self._space.note)
         self.events.emit(Searched(result, client))
         return result
 

@@ -34,7 +34,7 @@ READS = frozenset(
     [
         "search", "recall", "gather", "explain", "trace", "traces", "get", "versions", "inhibitions", "contradictions",
         "page", "snapshot", "snapshot_since", "cluster", "neighbours", "path_between", "relations", "history",
-        "known", "overview", "briefing", "lately", "review", "export",
+        "known", "members", "overview", "briefing", "lately", "review", "export",
     ]
 )  # fmt: skip
 WRITES = frozenset(
@@ -42,14 +42,17 @@ WRITES = frozenset(
         "store", "record_decision", "learn_pattern", "update", "revert", "inhibit", "release", "feedback",
         "dismiss_contradiction", "forget", "forget_all", "forget_matching", "restore", "restore_all", "relate",
         "unrelate", "name_cluster", "apply_plan", "undo_plan", "repair", "undo", "redo", "undo_client", "import_file",
-        "undo_import",
+        "undo_import", "restore_backup", "restore_memory", "heal",
     ]
 )  # fmt: skip
+BESIDE = frozenset(["restore_backup"])
+"""Writes that go past the transactions of this connection: noted with the next commit."""
+
 UNNOTED = frozenset(
     [
         "catch_up", "warm_up", "maintain", "close", "stats", "plan_clusters", "plans", "plan_moves", "examine", "names",
         "ids_like", "clusters_like", "changed_clusters", "anonymity", "preview_import", "imports", "audit",
-        "verify_audit", "audit_flags", "acting_as",
+        "verify_audit", "audit_flags", "acting_as", "backups", "backup", "preview_restore", "health", "once",
     ]
 )  # fmt: skip
 """Verbs that give nobody a memory's words and change none."""
@@ -85,9 +88,10 @@ class Auditor:
         self._verb, self._client, self._session = verb, client, session
         try:
             result = method()
-            if verb in READS:
+            if verb in READS or verb in BESIDE:
                 count, ids = _named(result, args)
-                self._queue.append(Act(time.time_ns() // 1_000, verb, "read", client, session, count, ids))
+                kind = "write" if verb in BESIDE else "read"
+                self._queue.append(Act(time.time_ns() // 1_000, verb, kind, client, session, count, ids))
             return result
         except UserError:
             if verb in WRITES:

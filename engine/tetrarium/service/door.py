@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -64,6 +64,9 @@ class Door:
         self._accesses: dict[int, tuple[int, datetime]] = {}
         self._questions: dict[int, set[bytes]] = {}
         self._recalls: list[float] = []
+        self._checking: Iterator[None] | None = None
+        self._copying: Iterator[object] | None = None
+        self._copy_again: datetime | None = None
         self.path = folder
 
     def __enter__(self) -> Self:
@@ -92,7 +95,18 @@ class Door:
         """Work for a quiet moment: count accesses, embed what has no vector yet. True while there is more to do."""
         self._count_accesses()
         self._auditor.flush()
-        return self._space.complete_vectors(most) > 0
+        return self._space.complete_vectors(most) > 0 or self._check_a_slice()
+
+    def _check_a_slice(self) -> bool:
+        """One slice of the full check of the store, once after the start; True while there is more."""
+        if self._checking is None:
+            if not self._space.check_due:
+                return False
+            self._checking = self._space.check()
+        if next(self._checking, self) is self:
+            self._checking = None
+            return False
+        return True
 
     def close(self) -> None:
         """Count what is still to count, fold the log, close the file. Twice is harmless."""
@@ -115,7 +129,8 @@ class Door:
             embedding_ms = (time.perf_counter() - started) * 1e3
             return vector
 
-        question = analyse(text, embed, self._space.indexes, self._space.synonyms, datetime.now().astimezone())
+        space = self._space
+        question = analyse(text, embed, space.pieces, space.indexes, space.synonyms, datetime.now().astimezone())
         if question.vector is not None:
             # Memories that were stored while the model was away are not found by meaning before they are embedded.
             self._space.complete_vectors(CATCH_UP_VECTORS)
@@ -182,7 +197,7 @@ class Door:
         return self._space.cluster_name(component, more)
 
     def _note(self, question: Question, ranking: Ranking) -> str:
-        notes = [self._space.model_note]
+        notes = [self._space.note]
         if not question.text:
             notes.append("The question is empty.")
         elif not question.terms:

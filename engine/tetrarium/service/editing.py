@@ -26,7 +26,8 @@ from tetrarium.model import (
     Standing,
     Version,
 )
-from tetrarium.service.door import EVERYWHERE, NEVER, Door, check_trust
+from tetrarium.service.door import EVERYWHERE, NEVER, check_trust
+from tetrarium.service.keeping import Keeping
 from tetrarium.storage import memories as rows
 from tetrarium.storage.database import Connection
 
@@ -34,7 +35,7 @@ EXAMPLES = 8
 """Memories that the preview of a forgetting names."""
 
 
-class Editing(Door):
+class Editing(Keeping):
     """Corrects."""
 
     def get(self, memory_id: str) -> Memory:
@@ -253,13 +254,14 @@ class Editing(Door):
                 ),
                 op="forget for good",
                 client=client,
+                frees=True,
             )
             self._accesses, self._questions = {}, {}
             self._asked.clear()
             self._space.database.fold_log()
             snapshots.discard(self.path)
             return
-        self._space.write(plan, self._trash, op="forget", client=client)
+        self._space.write(plan, self._trash, op="forget", client=client, frees=True)
 
     def forget_all(self, memory_ids: Sequence[str], *, client: str = "") -> Forgetting:
         """Put these memories into the trash, all or none. Raises NotFound, NotTrusted."""
@@ -275,7 +277,8 @@ class Editing(Door):
                 self._trash(connection, num)
             return tuple(self._space.indexes.table.ids[num] for num in nums)
 
-        ids = self._space.write(plan, commit, op="forget", client=client)
+        self._copy_first("deletion", len(memory_ids), self.settings.backup_deletion)
+        ids = self._space.write(plan, commit, op="forget", client=client, frees=True)
         return Forgetting(True, len(ids), {}, (), 0, "", ids)
 
     def forget_matching(
@@ -317,10 +320,12 @@ class Editing(Door):
                 self._trash(connection, num)
             return replace(preview, done=True, confirm="", ids=tuple(self._space.indexes.table.ids[n] for n in nums))
 
-        if not confirm:
-            self.catch_up()
-            return plan()[0]
-        return self._space.write(plan, commit, op="forget", client=client)
+        self.catch_up()
+        preview = plan()[0]
+        if confirm != preview.confirm:
+            return preview
+        self._copy_first("deletion", preview.total, self.settings.backup_deletion)
+        return self._space.write(plan, commit, op="forget", client=client, frees=True)
 
     def restore(self, memory_id: str, *, client: str = "") -> Memory:
         """Take a memory out of the trash; it gets a place anew. Raises NotFound."""

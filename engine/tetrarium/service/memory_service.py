@@ -17,9 +17,11 @@ from tetrarium.service.auditing import Auditing
 from tetrarium.service.auditor import noted
 from tetrarium.service.editing import Editing
 from tetrarium.service.exchange import Exchange
+from tetrarium.service.healing import Healing
 from tetrarium.service.looking import Looking
 from tetrarium.service.reading import Reading
 from tetrarium.service.relating import Relating
+from tetrarium.service.repeating import Repeating
 from tetrarium.service.storing import Storing
 from tetrarium.service.undoing import Undoing
 
@@ -28,7 +30,9 @@ SAMPLE = "sample"
 
 
 @noted
-class MemoryService(Storing, Asking, Editing, Relating, Looking, Arranging, Undoing, Reading, Exchange, Auditing):
+class MemoryService(
+    Storing, Asking, Editing, Relating, Looking, Arranging, Undoing, Reading, Exchange, Auditing, Healing, Repeating
+):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 

@@ -38,10 +38,12 @@ Names = Literal["labels", "categories", "projects"]
 _DAY = 86_400.0
 
 _BRIEFED: tuple[tuple[str, tuple[Category, ...], float], ...] = (
-    ("who you work with, and how", (Category.PREFERENCE, Category.CONTEXT), 0.35),
-    ("where the work stands", (Category.SESSION, Category.EPISODE), 0.30),
-    ("decisions", (Category.DECISION,), 0.20),
-    ("problems", (Category.BUG,), 0.15),
+    ("who you work with, and how", (Category.PREFERENCE, Category.CONTEXT), 0.30),
+    ("where the work stands", (Category.SESSION, Category.EPISODE), 0.25),
+    ("decisions", (Category.DECISION,), 0.18),
+    ("problems", (Category.BUG,), 0.12),
+    ("how things are done here", (Category.SKILL, Category.PATTERN), 0.08),
+    ("facts", (Category.FACT,), 0.07),
 )
 """Sections of a briefing: heading, categories, share of the budget. What one leaves goes to the next."""
 
@@ -50,6 +52,9 @@ _CONSIDERED = 200
 
 _REVIEWED = 20
 """Contradictions, edges and memories of a kind that one review names."""
+
+_NAMED = 1_000
+"""Largest clusters whose names are looked through."""
 
 _LATELY = 200
 """Newest memories that are looked through for those of one client."""
@@ -82,9 +87,21 @@ class Reading(Door):
             tuple(self._space.reader.memories(newest.tolist())),
         )
 
+    def members(self, cluster: int, *, most: int) -> tuple[tuple[Memory, ...], int, int]:
+        """Live memories of a cluster, the most typical one first, then the newest; how many live ones there are, and
+        how many inhibited ones. Raises NotFound."""
+        self.catch_up()
+        detail, table = self._clusters.detail(cluster), self._space.indexes.table
+        nums = np.asarray([table.by_id[memory_id] for memory_id in detail.members], np.int64)
+        live = nums[~table.inhibited[nums] & (table.expires[nums] > time.time())]
+        typical = live == table.by_id[detail.medoid]
+        first = live[np.lexsort((-live, ~typical))][:most]
+        silent = int(table.inhibited[nums].sum())
+        return tuple(self._space.reader.memories(first.tolist())), len(live), silent
+
     def briefing(self, *, project: str | None = None, budget: int) -> Briefing:
         """What somebody who forgot everything should know first, without a question: preferences, where the work
-        stands, decisions, problems. Pinned memories lead their section; whole memories only, within the budget."""
+        stands, decisions, problems, how-to, facts. Pinned memories lead their section; whole memories only, within the budget."""
         self.catch_up()
         table = self._space.indexes.table
         allowed = self._scope(project, "live").allowed
@@ -93,7 +110,8 @@ class Reading(Door):
         for name, kinds, share in _BRIEFED:
             shares += share
             nums = self._of(allowed, kinds)
-            weight = table.importance[nums] if Category.PREFERENCE in kinds else table.created[nums]
+            lasting = {Category.PREFERENCE, Category.SKILL, Category.FACT} & set(kinds)
+            weight = table.importance[nums] if lasting else table.created[nums]
             ordered = nums[np.lexsort((-nums, -weight, ~table.pinned[nums]))]
             section, cost = self._section(name, ordered, int(budget * shares) - used)
             used += cost
@@ -176,7 +194,7 @@ class Reading(Door):
     def clusters_like(self, text: str, *, project: str | None = None) -> tuple[int, ...]:
         """Ids of clusters that begin so, or whose name holds the text; largest first."""
         words = text.strip().casefold()
-        everything = self.overview(project=project, clusters=len(self._space.indexes.table), memories=0).clusters
+        everything = self.overview(project=project, clusters=_NAMED, memories=0).clusters
         return tuple(c.id for c in everything if str(c.id).startswith(words) or words in c.name.casefold())
 
     def changed_clusters(self, since: int) -> set[int] | None:

@@ -18,7 +18,8 @@ from tetrarium.errors import InvalidInput, NotFound, NotTrusted, StaleEdit, User
 from tetrarium.lifecycle import ingest
 from tetrarium.lifecycle.trust import may_change
 from tetrarium.model import BulkUndo, Draft, Float32, HistoryEntry, Memory
-from tetrarium.service.door import Door, check_trust, named, page_bounds
+from tetrarium.service.door import check_trust, named, page_bounds
+from tetrarium.service.keeping import Keeping
 from tetrarium.storage import clusters as cluster_rows
 from tetrarium.storage import memories as rows
 from tetrarium.storage import relations as relation_rows
@@ -46,7 +47,7 @@ Place = tuple[int, str, str]
 """Where an effect took place: number of the memory, aspect, key."""
 
 
-class Undoing(Door):
+class Undoing(Keeping):
     """Takes back."""
 
     def history(
@@ -103,6 +104,7 @@ class Undoing(Door):
         if not confirm:
             self.catch_up()
             return plan()[0]
+        self._copy_first("deletion", plan()[0].memories, self.settings.backup_deletion)
         done = self._space.write(plan, commit, op="undo", client=by)
         return replace(done, entry=self._space.last_entry)
 
@@ -147,16 +149,24 @@ class Undoing(Door):
         op = "redo" if entry.undoes else "undo"
 
         def plan() -> _Reversal:
-            if entry.id in self._space.history.undone():
-                raise InvalidInput(f"Entry {entry.id} is taken back already; nothing changed.")
+            self._refuse_undone(entry)
             reversal = _Reversal()
             self._add(reversal, entry, self._space.history.effects([entry.id])[entry.id], client)
             return reversal
 
+        for effect in self._space.history.effects([entry.id])[entry.id]:
+            if effect.aspect == "space":
+                self._refuse_undone(entry)
+                self.restore_backup(str(effect.before), client=client, undoes=entry.id)
+                return self.history(limit=1)[0]
         self._space.write(plan, self._write, op=op, client=client)
         if self._space.last_entry is None:
             raise InvalidInput(f"Entry {entry.id} changed nothing that could be taken back.")
         return self._told([self._named(self._space.last_entry)])[0]
+
+    def _refuse_undone(self, entry: Entry) -> None:
+        if entry.id in self._space.history.undone():
+            raise InvalidInput(f"Entry {entry.id} is taken back already; nothing changed.")
 
     def _root(self, entry: Entry) -> Entry:
         """What a redo did is what the operation did that it repeats."""
@@ -312,9 +322,7 @@ class Undoing(Door):
             rarity=self._space.indexes.keywords.rarity,
             settings=self.settings,
         )
-        if not wording.tokens:
-            return draft
-        return replace(draft, tokens=wording.tokens, entities=wording.entities)
+        return rows.worded(draft, wording)
 
     # --- telling -------------------------------------------------------------------------------
 
@@ -332,7 +340,7 @@ class Undoing(Door):
                 summary=_summary(entry, effects[entry.id], known),
                 undone=entry.id in undone,
                 undoes=entry.undoes[0] if entry.undoes else None,
-                reversible=all(e.aspect in ("plan", "place") or _is_reversible(e) for e in effects[entry.id]),
+                reversible=all(e.aspect in ("plan", "place", "space") or _is_reversible(e) for e in effects[entry.id]),
             )
             for entry in entries
         )

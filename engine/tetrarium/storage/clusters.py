@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from tetrarium.model import Cause, ClusterPlan, PlanRecord
-from tetrarium.storage import effects
+from tetrarium.storage import effects, seals
 from tetrarium.storage.database import Database
 from tetrarium.storage.memories import log_change, microseconds
 
@@ -130,7 +130,7 @@ class ClusterReader:
 
     def names(self) -> dict[int, str]:
         """Names that people gave, by cluster."""
-        return dict(self._all("SELECT cluster, name FROM cluster_names"))
+        return dict(self._all(f"SELECT cluster, name FROM cluster_names n WHERE {seals.NAME.is_sound('n')} IS NOT 0"))
 
     def aliases(self) -> dict[int, int]:
         """Old id → the id that it leads to, one step."""

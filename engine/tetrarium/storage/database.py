@@ -1,5 +1,8 @@
 """The connection to the one file, and what its errors mean to a person.
 
+A disk that fails while something is written is not asked again: after a failed sync nobody knows what the
+system still holds, so the space is only read from then on, until it is opened anew.
+
 WAL with synchronous=FULL, so that "stored" means on disk; every write transaction is IMMEDIATE, because
 a deferred one that turns into a write fails at once when another process has committed (measured: 98 of
 200). Access counters go through `write(durable=False)`, which needs no sync of its own.
@@ -8,15 +11,17 @@ a deferred one that turns into a write fails at once when another process has co
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
 import apsw
 
 from tetrarium import errors, paths
-from tetrarium.storage import effects, migrations
+from tetrarium.storage import backups, checks, effects, migrations, seals
 
 Connection = apsw.Connection
 """The name under which other rooms hand a transaction's connection through; only this room uses it."""
@@ -39,9 +44,11 @@ class Database:
     def __init__(self, connection: apsw.Connection, path: Path, *, writable: bool) -> None:
         self.connection = connection
         self.path = path
-        self.writable = writable
+        self._writable = writable
+        self.trouble = ""
         self.witness: Witness | None = None
         self._closed = False
+        self._identity = _identity(path)
 
     @classmethod
     def open(cls, folder: Path, *, busy_timeout: int) -> Database:
@@ -57,13 +64,40 @@ class Database:
             else:
                 _make_folder(folder)
             try:
+                _copy_before_migrating(file)
                 connection = _connect(file, busy_timeout)
                 migrations.apply(connection, application_id=APPLICATION_ID)
+                seals.watch(connection)
             except (apsw.ReadOnlyError, apsw.CantOpenError):
                 if not file.exists():
                     raise
                 return cls(_connect_read_only(file), file, writable=False)
             return cls(connection, file, writable=True)
+
+    @classmethod
+    def view(cls, file: Path) -> Database:
+        """A store that nobody writes, as a backup is, for reading only. Raises DamagedSpace."""
+        with explained(file):
+            return cls(_connect_read_only(file), file, writable=False)
+
+    @property
+    def writable(self) -> bool:
+        return self._writable and not self.trouble
+
+    def stop_writing(self, why: str) -> None:
+        """Only read from now on. why: one sentence for people."""
+        self.trouble = self.trouble or why
+
+    def reopen(self, *, busy_timeout: int) -> None:
+        """Open the file that stands under this name now."""
+        fresh = Database.open(self.path.parent, busy_timeout=busy_timeout)
+        self.connection.close()
+        self.connection, self._writable = fresh.connection, fresh.writable
+        self._identity, self.trouble = fresh._identity, ""
+
+    def was_replaced(self) -> bool:
+        """Whether another file stands under the name of this one now, or none; 2 µs."""
+        return self._identity != _identity(self.path)
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[apsw.Connection]:
@@ -71,25 +105,48 @@ class Database:
 
         Without `durable` the commit is atomic but may be lost with the power (counters only).
         """
-        if not self.writable:
-            raise errors.ReadOnlySpace(
-                f"The space in {self.path.parent} can only be read; nothing was stored.",
-                advice="Make the folder writable, or choose another with --data-dir.",
-            )
+        self._refuse_unwritable()
         with explained(self.path):
-            self.connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
-            self.connection.execute("BEGIN IMMEDIATE")
             try:
+                self.connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+                self.connection.execute("BEGIN IMMEDIATE")
                 yield self.connection
                 if self.witness:
                     self.witness.before_commit(self.connection)
                 self.connection.execute("COMMIT")
-            except BaseException:
-                if self.connection.in_transaction:
-                    self.connection.execute("ROLLBACK")
+            except BaseException as error:
+                if isinstance(error, apsw.IOError):
+                    self.stop_writing(f"The disk failed while {self.path.name} was written ({error})")
+                self._roll_back()
                 raise
-            if self.witness:
-                self.witness.after_commit(durable=durable)
+        if self.witness:
+            self.witness.after_commit(durable=durable)
+
+    def _refuse_unwritable(self) -> None:
+        if self.trouble:
+            raise errors.ReadOnlySpace(
+                f"{self.trouble}; since then the space is only read. Nothing was stored.",
+                advice="Check the disk, then start Tetrarium again; `tetrarium doctor` looks at what is there.",
+            )
+        if not self._writable:
+            raise errors.ReadOnlySpace(
+                f"The space in {self.path.parent} can only be read; nothing was stored.",
+                advice="Make the folder writable, or choose another with --data-dir.",
+            )
+        if self.was_replaced():
+            raise errors.ReadOnlySpace(
+                f"{self.path.name} was moved or replaced while it was open; nothing was stored.",
+                advice="Start Tetrarium again to use the file that is there now.",
+            )
+
+    def _roll_back(self) -> None:
+        if not self.connection.in_transaction:
+            return
+        try:
+            self.connection.execute("ROLLBACK")
+        except apsw.Error:
+            # A rollback that fails leaves the transaction to the next open, which replays only what was committed.
+            self.stop_writing(f"The disk failed while a change to {self.path.name} was taken back")
 
     @contextmanager
     def read(self) -> Iterator[apsw.Connection]:
@@ -120,6 +177,12 @@ class Database:
     @property
     def closed(self) -> bool:
         return self._closed
+
+    def rebuild(self) -> None:
+        """Write every page anew from the rows that can be read. Raises DamagedSpace when they cannot."""
+        with explained(self.path):
+            self.connection.execute("REINDEX")
+            self.connection.execute("VACUUM")
 
     def fold_log(self) -> None:
         """Fold the write-ahead log into the file and empty it, so that no deleted byte stays in it."""
@@ -186,10 +249,10 @@ def explained(file: Path) -> Iterator[None]:
             f"Another program held the space in {file.parent} for too long; nothing was stored.",
             advice="Try again in a moment.",
         ) from error
-    except (apsw.NotADBError, apsw.CorruptError) as error:
+    except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
         raise errors.DamagedSpace(
             f"{file} is damaged or is not a Tetrarium space; it was left as it is.",
-            advice="Restore it from a backup, or choose another folder with --data-dir.",
+            advice="`tetrarium restore` puts its newest sound backup there; or choose another folder with --data-dir.",
         ) from error
     except apsw.IOError as error:
         raise errors.SpaceUnavailable(
@@ -220,7 +283,7 @@ def _refuse_foreign(file: Path) -> None:
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
         raise errors.DamagedSpace(
             f"{file} is damaged or is not a Tetrarium space; it was left as it is.",
-            advice="Restore it from a backup, or choose another folder with --data-dir.",
+            advice="`tetrarium restore` puts its newest sound backup there; or choose another folder with --data-dir.",
         )
     # Offsets 60 and 68 of the SQLite header hold user_version and application_id, big-endian.
     version, application = int.from_bytes(head[60:64], "big"), int.from_bytes(head[68:72], "big")
@@ -237,6 +300,16 @@ def _refuse_foreign(file: Path) -> None:
         )
 
 
+def _copy_before_migrating(file: Path) -> None:
+    """Keep a copy of a store of an older schema before it is brought up to date."""
+    if not file.exists() or file.stat().st_size < 100:
+        return
+    with file.open("rb") as stream:
+        version = int.from_bytes(stream.read(100)[60:64], "big")
+    if 0 < version < migrations.SCHEMA_VERSION and os.access(file.parent, os.W_OK):
+        backups.made(file, "migration", datetime.now(UTC))
+
+
 def _connect(file: Path, busy_timeout: int) -> apsw.Connection:
     connection = apsw.Connection(str(file))
     connection.set_busy_timeout(busy_timeout)
@@ -247,6 +320,8 @@ def _connect(file: Path, busy_timeout: int) -> apsw.Connection:
     connection.execute("PRAGMA cache_size=-32000")
     connection.execute("PRAGMA temp_store=MEMORY")
     connection.execute(effects.UNDER_WAY)
+    connection.execute(checks.DAMAGED)
+    seals.know(connection)
     return connection
 
 
@@ -259,4 +334,15 @@ def _connect_read_only(file: Path) -> apsw.Connection:
             f"The space in {file.parent} has to be brought up to date, but can only be read.",
             advice="Make the folder writable once.",
         )
+    connection.execute(checks.DAMAGED)
+    seals.know(connection)
     return connection
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    """What tells a file from another one that stands under its name later; None when there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -127,10 +127,13 @@ LANDSCAPE = ("cluster_name", "cluster_alias", "cluster_origin", "plan", "move")
 """Kinds about clusters and their history: only a whole export holds all of them."""
 
 LEFT_OUT = {
+    "seals": "hashes of rows: made anew where a row is written",
     "places": "the fields place and cluster of a memory",
     "asked": "the field asked of a memory",
     "meta": "what of it is about memories stands in the line 'space'",
     "requests": "answers to retries: of no use elsewhere",
+    "retries": "the same",
+    "seals": "hashes of the rows of this file",
     "changes": "the log that indexes replay; an import writes its own",
     "history": "the journal that undoes: it names rows of this file by number",
     "effects": "the same",

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import apsw
 import numpy as np
 
+from tetrarium.errors import DamagedSpace
 from tetrarium.model import (
     CATEGORIES,
     MEMORY_TYPES,
@@ -32,7 +33,8 @@ from tetrarium.model import (
     Standing,
     Version,
 )
-from tetrarium.storage import effects
+from tetrarium.storage import effects, seals
+from tetrarium.storage.checks import HELD
 from tetrarium.storage.database import Database
 from tetrarium.storage.identity import new_id
 
@@ -44,7 +46,14 @@ _SQL_VARIABLES = 30_000
 _CATEGORY_CODE = {category: code for code, category in enumerate(CATEGORIES)}
 _TYPE_CODE = {kind: code for code, kind in enumerate(MEMORY_TYPES)}
 
-_INHIBITED = "EXISTS (SELECT 1 FROM inhibitions WHERE target = m.num AND lifted_at IS NULL)"
+_INHIBITED = (
+    "(EXISTS (SELECT 1 FROM inhibitions WHERE target = m.num AND lifted_at IS NULL) "
+    f"OR EXISTS (SELECT 1 FROM temp.damaged WHERE kind = {HELD} AND num = m.num))"
+)
+_READABLE = "NOT EXISTS (SELECT 1 FROM temp.damaged d WHERE d.kind = {kind.code} AND d.num = {num})"
+_PLACED = f"LEFT JOIN places p ON p.num = m.num AND {_READABLE.format(kind=seals.PLACE, num='p.num')}"
+_MEMORY_READABLE = _READABLE.format(kind=seals.MEMORY, num="m.num")
+_VECTOR_READABLE = _READABLE.format(kind=seals.VECTOR, num="v.num")
 _MEMORY_COLUMNS = f"""
     m.num, m.id, m.content, m.keywords, m.labels, m.entities, m.category, m.memory_type, m.importance,
     {_INHIBITED}, m.created_at, m.updated_at, m.last_accessed_at, m.access_count, m.expires_at,
@@ -80,6 +89,13 @@ class Wording:
     category: Category
     importance: float
     expires_at: datetime | None
+
+
+def worded(draft: Draft, wording: Wording | None) -> Draft:
+    """A draft with the very tokens and entities that a memory had at a revision, where they are known."""
+    if wording is None or not wording.tokens:
+        return draft
+    return replace(draft, tokens=wording.tokens, entities=wording.entities)
 
 
 FEEDBACK_WORTH = 3
@@ -141,9 +157,10 @@ def _text_columns(draft: Draft) -> tuple[str | int | float | bytes, ...]:
     )
 
 
-def insert(connection: apsw.Connection, draft: Draft, *, now: datetime) -> tuple[int, str]:
-    """A new memory; gives its number and id. Its position in the session is the next one."""
-    memory_id = new_id()
+def insert(connection: apsw.Connection, draft: Draft, *, now: datetime, memory_id: str = "") -> tuple[int, str]:
+    """A new memory; gives its number and id. Its position in the session is the next one. memory_id: of one that was
+    here before, else a new one."""
+    memory_id = memory_id or new_id()
     source = draft.source
     row = (
         memory_id,
@@ -385,6 +402,7 @@ def purge(connection: apsw.Connection, num: int, *, now: datetime) -> None:
     (memory_id,) = _first(connection, "SELECT id FROM memories WHERE num = ?", num)
     effects.note(connection, num, "presence", memory_id, effects.LIVE if live else effects.TRASHED, effects.GONE)
     connection.execute("DELETE FROM memories WHERE num = ?", (num,))
+    connection.execute("DELETE FROM retries")  # answers may quote it
     log_change(connection, num, "purge", now)
 
 
@@ -471,12 +489,29 @@ class MemoryReader:
         for part in _parts(nums):
             marks = ",".join("?" * len(part))
             rows = self._all(
-                f"SELECT {_MEMORY_COLUMNS} FROM memories m LEFT JOIN places p USING (num) WHERE m.num IN ({marks})",
+                f"SELECT {_MEMORY_COLUMNS} FROM memories m {_PLACED} "
+                f"WHERE m.num IN ({marks}) AND {seals.MEMORY.is_sound('m')} IS NOT 0",
                 part,
             )
             edges = self._edges(part, marks)
             found.update((row[0], _memory(row, *edges.get(row[0], (None, ())))) for row in rows)
+        if len(found) < len(set(nums)):
+            self._refuse_damaged([num for num in nums if num not in found])
         return [found[num] for num in nums if num in found]
+
+    def _refuse_damaged(self, nums: Sequence[int]) -> None:
+        """Raise DamagedSpace when one of these memories is there and does not read as it was written."""
+        for part in _parts(nums):
+            marks = ",".join("?" * len(part))
+            if self._all(f"SELECT num FROM memories WHERE num IN ({marks})", part):
+                raise DamagedSpace(
+                    "A memory does not read as it was written: the file was damaged, or changed by another program.",
+                    advice="`tetrarium doctor` says which, and what can be done.",
+                )
+
+    def numbers(self) -> list[int]:
+        """Numbers of all memories outside the trash."""
+        return [num for (num,) in self._all("SELECT num FROM memories WHERE trashed_at IS NULL ORDER BY num", ())]
 
     def ids(self, nums: Sequence[int]) -> list[str]:
         """Ids of memories that the store still has, the trash included."""
@@ -488,8 +523,8 @@ class MemoryReader:
 
     def versions(self, num: int) -> tuple[Version, ...]:
         rows = self._all(
-            "SELECT revision, content, keywords, category, replaced_at, cause, labels, importance FROM versions WHERE num = ? "
-            "ORDER BY revision DESC",
+            "SELECT revision, content, keywords, category, replaced_at, cause, labels, importance FROM versions v "
+            f"WHERE num = ? AND {seals.VERSION.is_sound('v')} IS NOT 0 ORDER BY revision DESC",
             (num,),
         )
         return tuple(
@@ -501,8 +536,8 @@ class MemoryReader:
         """What a memory said at a revision, as it was; None when that is not kept."""
         columns = "content, keywords, labels, entities, tokens, category, importance, expires_at"
         row = self._one(
-            f"SELECT {columns} FROM versions WHERE num = ?1 AND revision = ?2 UNION ALL "
-            f"SELECT {columns} FROM memories WHERE num = ?1 AND revision = ?2",
+            f"SELECT {columns} FROM versions v WHERE num = ?1 AND revision = ?2 AND {seals.VERSION.is_sound('v')} IS NOT 0 "
+            f"UNION ALL SELECT {columns} FROM memories WHERE num = ?1 AND revision = ?2",
             (num, revision),
         )
         if row is None:
@@ -606,7 +641,7 @@ class MemoryReader:
 
     def index_rows(self, nums: Sequence[int] | None = None) -> Iterator[IndexRow]:
         """Rows for the indexes: of these numbers, or of every memory outside the trash in order of number."""
-        query = f"SELECT {_INDEX_COLUMNS} FROM memories m LEFT JOIN places p USING (num) WHERE m.trashed_at IS NULL"
+        query = f"SELECT {_INDEX_COLUMNS} FROM memories m {_PLACED} WHERE m.trashed_at IS NULL AND {_MEMORY_READABLE}"
         if nums is None:
             yield from map(_index_row, self._all(f"{query} ORDER BY m.num", ()))
             return
@@ -618,7 +653,7 @@ class MemoryReader:
         """(n,) numbers and (n, dimension) float32 vectors of this model, of memories outside the trash."""
         query = (
             "SELECT v.num, v.vector FROM vectors v JOIN memories m USING (num) "
-            "WHERE v.model = ? AND length(v.vector) = ? AND m.trashed_at IS NULL"
+            f"WHERE v.model = ? AND length(v.vector) = ? AND m.trashed_at IS NULL AND {_VECTOR_READABLE}"
         )
         values: tuple[Any, ...] = (model, 2 * dimension)
         rows: list[tuple[int, bytes]] = []
@@ -639,8 +674,8 @@ class MemoryReader:
     def without_vector(self, model: str) -> list[int]:
         """Numbers of memories outside the trash that have no embedding of this model."""
         rows = self._all(
-            "SELECT m.num FROM memories m LEFT JOIN vectors v ON v.num = m.num AND v.model = ? "
-            "WHERE m.trashed_at IS NULL AND v.num IS NULL ORDER BY m.num",
+            f"SELECT m.num FROM memories m LEFT JOIN vectors v ON v.num = m.num AND v.model = ? AND {_VECTOR_READABLE} "
+            f"WHERE m.trashed_at IS NULL AND v.num IS NULL AND {_MEMORY_READABLE} ORDER BY m.num",
             (model,),
         )
         return [num for (num,) in rows]
@@ -670,7 +705,7 @@ class MemoryReader:
         return int(self._one("SELECT count(*) FROM memories WHERE trashed_at IS NOT NULL", ())[0])
 
     def meta(self, key: str, default: Any = None) -> Any:
-        row = self._one("SELECT value FROM meta WHERE key = ?", (key,))
+        row = self._one(f"SELECT value FROM meta t WHERE key = ? AND {seals.META.is_sound('t')} IS NOT 0", (key,))
         return json.loads(row[0]) if row else default
 
     def _edges(self, nums: Sequence[int], marks: str) -> dict[int, tuple[str | None, tuple[str, ...]]]:

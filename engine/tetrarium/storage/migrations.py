@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import apsw
 
+from tetrarium.storage import seals
+
 TOKEN_CHARACTERS = "._/:@+#-"
 """Characters, beside letters and digits, that our tokens may hold (tokens.py); FTS5 must not split at them."""
 
@@ -166,7 +168,7 @@ def _relations(connection: apsw.Connection) -> None:
 
 
 def _history(connection: apsw.Connection) -> None:
-    """Operations with their effects, so that each can be taken back; what versions lacked to come back exactly."""
+    """Operations with their effects, so that each can be taken back; what versions lacked to come back exactly; a hash for every row."""
     connection.execute(
         """
         CREATE TABLE history (
@@ -191,9 +193,32 @@ def _history(connection: apsw.Connection) -> None:
         CREATE TRIGGER effects_never_go BEFORE DELETE ON effects BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
         CREATE TRIGGER history_never_changes BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
         CREATE TRIGGER history_never_goes BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+        CREATE TABLE seals ( -- hashes of rows: seals.py
+            kind INTEGER NOT NULL, num INTEGER NOT NULL, part INTEGER NOT NULL, seal INTEGER NOT NULL,
+            PRIMARY KEY (kind, num, part)
+        ) WITHOUT ROWID;
         ALTER TABLE versions ADD COLUMN entities TEXT NOT NULL DEFAULT '';
         ALTER TABLE versions ADD COLUMN tokens TEXT NOT NULL DEFAULT '';
         ALTER TABLE versions ADD COLUMN expires_at INTEGER;
+        """
+    )
+    _requests_with_their_text(connection)
+
+
+def _requests_with_their_text(connection: apsw.Connection) -> None:
+    """The first spaces kept no hash of the text beside a client's key, and no project in it."""
+    if connection.execute("SELECT 1 FROM pragma_table_info('requests') WHERE name = 'content_hash'").fetchall():
+        return
+    connection.execute(
+        """
+        ALTER TABLE requests RENAME TO requests_before;
+        CREATE TABLE requests (
+            key TEXT PRIMARY KEY, content_hash BLOB NOT NULL,
+            num INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE, result TEXT NOT NULL
+        ) WITHOUT ROWID;
+        INSERT INTO requests SELECT m.project || char(10) || r.key, m.content_hash, r.num, r.result
+            FROM requests_before r JOIN memories m USING (num);
+        DROP TABLE requests_before;
         """
     )
 
@@ -226,6 +251,19 @@ def _audit(connection: apsw.Connection) -> None:
     )
 
 
+def _retries(connection: apsw.Connection) -> None:
+    """What the transactions of a call wrote, for a while, so that the call may be sent again."""
+    connection.execute(
+        """
+        CREATE TABLE retries (
+            key TEXT NOT NULL, step INTEGER NOT NULL, result TEXT NOT NULL, at INTEGER NOT NULL,
+            PRIMARY KEY (key, step)
+        ) WITHOUT ROWID;
+        CREATE INDEX retries_by_age ON retries (at);
+        """
+    )
+
+
 STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0001_first_schema", _first_schema),
     ("0002_arrangement", _arrangement),
@@ -233,6 +271,7 @@ STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0004_relations", _relations),
     ("0005_history", _history),
     ("0006_audit", _audit),
+    ("0007_retries", _retries),
 )
 """In order; never edited once released, only added to."""
 
@@ -246,7 +285,8 @@ def apply(connection: apsw.Connection, *, application_id: int) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Read again under the lock: another process may have been first.
-        for number in range(connection.pragma("user_version"), SCHEMA_VERSION):
+        before = connection.pragma("user_version")
+        for number in range(before, SCHEMA_VERSION):
             name, step = STEPS[number]
             step(connection)
             connection.execute(
@@ -254,6 +294,10 @@ def apply(connection: apsw.Connection, *, application_id: int) -> None:
             )
             connection.execute("INSERT INTO migrations VALUES (?, datetime('now'))", (name,))
             connection.execute(f"PRAGMA user_version={number + 1}")
+        if before < SCHEMA_VERSION:
+            # Steps change rows and columns: what they leave is taken as sound.
+            seals.know(connection)
+            seals.seal_all(connection)
         connection.execute(f"PRAGMA application_id={application_id}")
         connection.execute("COMMIT")
     except BaseException:

@@ -1,0 +1,296 @@
+"""Verbs that keep the space: copies of it, made by themselves or asked for, and the way back to one.
+
+A copy is made before anything large is done; the way back is previewed, keeps a copy of what was there, is one
+transaction under everybody who has the space open, and is an entry of history that can be undone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+from tetrarium import paths, snapshots
+from tetrarium.errors import DamagedSpace, InvalidInput, NotFound, NotTrusted, SpaceBusy, UserError
+from tetrarium.lifecycle import ingest
+from tetrarium.lifecycle.trust import Trust, trust_of
+from tetrarium.model import Backup, Draft, Float32, Memory, RestorePreview, Standing
+from tetrarium.service.door import Door
+from tetrarium.storage import backups, reserve, restoring
+from tetrarium.storage import memories as rows
+from tetrarium.storage.backups import Copy
+from tetrarium.storage.database import APPLICATION_ID, Connection, Database
+
+EXAMPLES = 5
+"""Memories of each kind that a preview names."""
+
+_ATTEMPTS = 5
+"""How often a restore begins anew because somebody stored meanwhile."""
+
+
+class Keeping(Door):
+    """Keeps."""
+
+    def maintain(self, *, most: int = 16) -> bool:
+        """Work for a quiet moment: count accesses, embed what has no vector yet, check the store once, copy it daily.
+
+        True while there is more to do.
+        """
+        return super().maintain(most=most) or self._copy_a_slice()
+
+    def backups(self) -> tuple[Backup, ...]:
+        """The copies that there are, newest first."""
+        return tuple(_told(copy) for copy in backups.copies(self.path))
+
+    def backup(self, *, cause: str = "asked") -> Backup:
+        """Copy the space now; when this returns, the copy is on disk and was opened and checked.
+
+        Copies that were asked for stay until they are deleted by hand. Raises DiskFull, ReadOnlySpace, DamagedSpace.
+        """
+        copy = backups.made(self._store, cause, rows.now())
+        self._rotate()
+        return _told(copy)
+
+    def preview_restore(self, name: str = "") -> RestorePreview:
+        """What going back to a backup would change; "": the newest. Changes nothing. Raises NotFound, DamagedSpace."""
+        self.catch_up()
+        copy = self._sound(name)
+        with self._open_copy(copy) as reader:
+            then = {m.id: m for m in reader.memories(reader.numbers())}
+        now = {m.id: m for m in self._space.reader.memories(self._space.indexes.table.numbers().tolist())}
+        returning = [then[memory_id] for memory_id in then.keys() - now.keys()]
+        leaving = [now[memory_id] for memory_id in now.keys() - then.keys()]
+        both = then.keys() & now.keys()
+        changing = [then[memory_id] for memory_id in both if _says(then[memory_id]) != _says(now[memory_id])]
+        kinds = (("returning", returning), ("leaving", leaving), ("changing", changing))
+        examples = tuple(
+            (kind, m.id, "" if m.standing is Standing.INHIBITED else " ".join(m.content[:80].split()))
+            for kind, found in kinds
+            for m in sorted(found, key=lambda m: m.id)[:EXAMPLES]
+        )
+        staying = len(both) - len(changing)
+        return RestorePreview(_told(copy), len(returning), len(leaving), len(changing), staying, examples)
+
+    def restore_backup(self, name: str = "", *, client: str = "", undoes: int | None = None) -> Backup:
+        """Go back to a backup, whole; gives the copy of what was there before, made first. `undo` takes it back.
+
+        History stays as it is. undoes: the entry that this takes back. Raises NotFound, DamagedSpace, NewerSpace,
+        NotTrusted (an agent), SpaceBusy, DiskFull; then nothing changed.
+        """
+        if trust_of(client) is not Trust.PERSON:
+            raise NotTrusted("Only a person goes back to a backup; nothing changed.")
+        self.catch_up()
+        copy = self._sound(name)
+        for _ in range(_ATTEMPTS):
+            before = backups.made(self._store, "restore", rows.now())
+            if self._overwrite(copy, before, client, undoes):
+                self.catch_up()
+                self._forget_answers()
+                self._rotate(but=copy)
+                return _told(before)
+            backups.remove(before)
+        raise SpaceBusy(
+            "Other programs wrote to this space without a pause; nothing was restored.", advice="Try again."
+        )
+
+    def restore_memory(self, name: str, memory_id: str, *, client: str = "") -> Memory:
+        """Bring one memory back as a backup has it: from the trash, with its words, or wholly where it is gone.
+
+        An operation like any other: undone from history. Raises NotFound, DamagedSpace, NotTrusted.
+        """
+        if trust_of(client) is not Trust.PERSON:
+            raise NotTrusted("Only a person brings memories back from a backup; nothing changed.")
+        wanted = memory_id.strip().upper()
+        with self._open_copy(self._sound(name)) as reader:
+            num = reader.number(wanted)
+            if num is None:
+                raise NotFound(f"The backup has no memory '{memory_id}'.")
+            (kept,) = reader.memories([num])
+            wording = reader.wording(num, kept.revision)
+        draft = self._as_it_was(kept, wording)
+        (vector,) = self._space.embed_passages([ingest.spoken(kept.content, kept.source)])
+        self._space.write(
+            lambda: (self._space.reader.number(wanted), self._space.reader.number(wanted, in_trash=True)),
+            lambda connection, found: self._bring_back(connection, found, kept, draft, vector),
+            op="restore memory",
+            client=client,
+        )
+        return self._memory(self._number(wanted))
+
+    # --- private ------------------------------------------------------------------------------
+
+    @property
+    def _store(self) -> Path:
+        return self._space.database.path
+
+    def _copy_first(self, cause: str, count: int, least: int) -> None:
+        """Copy the space before something large is done, unless the newest copy is of this very state."""
+        if count < least or not self._space.database.writable:
+            return
+        found = backups.copies(self.path)
+        if not found or found[0].seq != self._space.reader.last_change():
+            backups.made(self._store, cause, rows.now())
+            self._rotate()
+
+    def _copy_a_slice(self) -> bool:
+        """A slice of the daily copy, when it is due; True while there is more."""
+        if self._copying is None:
+            reserve.keep(self.path, self.settings.reserve_bytes if self._space.database.writable else 0)
+            if not self._is_copy_due():
+                return False
+            self._copying = backups.make(self._store, "daily", rows.now())
+        try:
+            if next(self._copying, self) is self:
+                self._copying = None
+                self._rotate()
+        except UserError:
+            self._copying = None
+            self._copy_again = rows.now() + timedelta(hours=1)
+            raise
+        return self._copying is not None
+
+    def _is_copy_due(self) -> bool:
+        now = rows.now()
+        if not self._space.database.writable or (self._copy_again and now < self._copy_again):
+            return False
+        found = backups.copies(self.path)
+        if not found:
+            return bool(len(self._space.indexes.table))
+        # A copy from the future was made while the clock was wrong: it is as good a day ago as any.
+        aged = abs(now - found[0].at) >= timedelta(hours=self.settings.backup_hours)
+        return aged and found[0].seq != self._space.reader.last_change()
+
+    def _rotate(self, *, but: Copy | None = None) -> None:
+        s = self.settings
+        found = backups.copies(self.path)
+        for copy in backups.rotate(found, days=s.backup_days, weeks=s.backup_weeks, others=s.backup_others):
+            if but is None or copy.name != but.name:
+                backups.remove(copy)
+
+    def _copy_named(self, name: str) -> Copy:
+        found = backups.copies(self.path)
+        wanted = name.strip()
+        for copy in found:
+            if wanted in ("", copy.name, copy.name.removesuffix(".db")):
+                return copy
+        what = f"There is no backup '{name}'." if found else "There is no backup yet."
+        raise NotFound(what, advice="`tetrarium backup --list` shows those there are; `tetrarium backup` makes one.")
+
+    def _sound(self, name: str) -> Copy:
+        copy = self._copy_named(name)
+        if not backups.is_unchanged(copy) and backups.damage_of(copy):
+            raise DamagedSpace(
+                f"Backup {copy.name} is damaged; nothing was restored.",
+                advice="Choose another: `tetrarium backup --list`.",
+            )
+        return copy
+
+    @contextmanager
+    def _open_copy(self, copy: Copy) -> Iterator[rows.MemoryReader]:
+        """A copy for reading; one of an older schema is brought up to date in a copy of its own."""
+        with self._prepared(copy) as (prepared, _):
+            database = Database.view(prepared)
+            try:
+                yield rows.MemoryReader(database)
+            finally:
+                database.close()
+
+    @contextmanager
+    def _prepared(self, copy: Copy) -> Iterator[tuple[Path, int]]:
+        prepared = self.path / paths.BACKUPS / f"{copy.name}.{os.getpid()}.part"
+        try:
+            seen = restoring.prepare(copy.file, prepared, self._store, application_id=APPLICATION_ID)
+            yield prepared, seen
+        finally:
+            prepared.unlink(missing_ok=True)
+
+    def _overwrite(self, copy: Copy, before: Copy, client: str, undoes: int | None) -> bool:
+        with self._prepared(copy) as (prepared, seen):
+            if seen != before.seq:
+                return False
+            restoring.sign(prepared, client=client, copy=copy.name, before=before.name, undoes=undoes, now=rows.now())
+            with backups.explained(self.path):
+                return restoring.overwrite(self._store, prepared, seen, busy_timeout=self.settings.busy_timeout)
+
+    def _forget_answers(self) -> None:
+        """What was answered before speaks of another state."""
+        self._accesses, self._questions, self._recalls = {}, {}, []
+        self._asked.clear()
+        snapshots.discard(self.path)
+
+    def _as_it_was(self, kept: Memory, wording: rows.Wording | None) -> Draft:
+        draft = ingest.make_draft(
+            kept.content,
+            keywords=kept.keywords,
+            labels=kept.labels,
+            entities=kept.entities,
+            category=kept.category,
+            importance=kept.importance,
+            source=kept.source,
+            created_at=kept.created_at,
+            expires_at=kept.expires_at,
+            rarity=self._space.indexes.keywords.rarity,
+            settings=self.settings,
+        )
+        return rows.worded(draft, wording)
+
+    def _bring_back(
+        self,
+        connection: Connection,
+        found: tuple[int | None, int | None],
+        kept: Memory,
+        draft: Draft,
+        vector: Float32 | None,
+    ) -> None:
+        live, trashed = found
+        num = live or trashed
+        if num is None:
+            num, _ = rows.insert(connection, draft, now=rows.now(), memory_id=kept.id)
+            self._embed(connection, num, vector)
+            self._space.settle(connection, num, self._space.place(vector, kept.keywords))
+        else:
+            if trashed:
+                self._space.bring_in(connection, num, kept.keywords)
+            if _words(self._memory(num)) != _words(kept):
+                rows.rewrite(connection, num, draft, cause="restored from a backup", now=rows.now())
+                self._embed(connection, num, vector)
+            elif not trashed:
+                raise InvalidInput(f"Memory {kept.id} is as the backup has it; nothing changed.")
+        if kept.pinned != self._memory(num).pinned:
+            rows.set_standing(connection, num, pinned=kept.pinned, expires_at=kept.expires_at, now=rows.now())
+
+    def _embed(self, connection: Connection, num: int, vector: Float32 | None) -> None:
+        if vector is None:
+            self._space.drop_vector(connection, num)
+        else:
+            rows.set_vector(connection, num, self._space.model, vector)
+
+
+def restore_damaged(folder: Path, name: str = "") -> tuple[Backup, Path]:
+    """For a space that cannot be opened any more: put a backup in the place of its store, whose files are kept aside.
+
+    Gives the backup and the folder with what was there. Raises NotFound, DamagedSpace.
+    """
+    found = [copy for copy in backups.copies(folder) if name.strip() in ("", copy.name, copy.name.removesuffix(".db"))]
+    sound = next((copy for copy in found if backups.is_unchanged(copy) or not backups.damage_of(copy)), None)
+    if sound is None:
+        raise NotFound("There is no sound backup of this space." if not name else f"There is no sound backup '{name}'.")
+    aside = folder / f"damaged-{rows.now():%Y%m%dT%H%M%SZ}"
+    restoring.put_in_place(folder / paths.STORE_FILE, sound.file, aside)
+    snapshots.discard(folder)
+    return _told(sound), aside
+
+
+def _told(copy: Copy) -> Backup:
+    return Backup(copy.name, copy.at, copy.cause, copy.bytes, copy.memories)
+
+
+def _words(memory: Memory) -> tuple[object, ...]:
+    m = memory
+    return m.content, m.keywords, m.labels, m.category, m.importance
+
+
+def _says(memory: Memory) -> tuple[object, ...]:
+    return (*_words(memory), memory.standing, memory.pinned, memory.expires_at, memory.superseded_by)

@@ -1,0 +1,191 @@
+"""Is the store as it was written? SQLite's own full check, every row's seal, and the full-text index against the texts.
+
+Reads only, in slices, so that a quiet moment may be interrupted: `examine` yields between them. What it finds is a
+`Damage`; `leave_out` keeps damaged rows out of everything that is read from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import apsw
+
+from tetrarium.storage import seals
+from tetrarium.storage.migrations import TOKEN_CHARACTERS
+from tetrarium.storage.seals import Sealed
+
+MOST_MESSAGES = 50
+"""Lines of SQLite's own check that are looked at."""
+
+SLICE = 20_000
+"""Rows that one slice compares with their seals."""
+
+DAMAGED = (
+    "CREATE TEMP TABLE IF NOT EXISTS damaged (kind INTEGER, num INTEGER, part INTEGER, PRIMARY KEY (kind, num, part))"
+)
+"""Every connection makes this first: rows that must not be read. Kind 0: memories held inhibited to be safe."""
+
+HELD = 0
+"""The kind under which `damaged` names memories whose inhibition edge is damaged."""
+
+_INDEX_TROUBLE = ("missing from index", "wrong # of entries in index", "non-unique entry in index")
+_FULLTEXT_TROUBLE = ("fts5", "fulltext")
+
+
+@dataclass(slots=True)
+class Damage:
+    """What a check found. structure: words of SQLite about its pages; indexes: about b-tree indexes, which can be made
+    again; unsound, lost: keys of rows, by kind of row; fulltext: terms whose postings are not those of the texts."""
+
+    structure: list[str] = field(default_factory=list)
+    indexes: list[str] = field(default_factory=list)
+    unsound: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    lost: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    fulltext: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.structure or self.indexes or self.unsound or self.lost or self.fulltext)
+
+    def rows(self, kind: Sealed) -> list[tuple[int, int]]:
+        """Keys of damaged rows of a kind."""
+        return self.unsound.get(kind.code, [])
+
+
+def examine(connection: apsw.Connection, damage: Damage) -> Iterator[None]:
+    """Look at everything, slice by slice; what is wrong is added to `damage`."""
+    yield from _structure(connection, damage)
+    for kind in seals.ALL if connection.table_exists("main", "seals") else ():
+        yield from _rows(connection, kind, damage)
+    if not damage.rows(seals.MEMORY):
+        # Where a text is damaged, its postings cannot fit; it is left out of every answer anyway.
+        yield from _fulltext(connection, damage)
+
+
+def examined(connection: apsw.Connection) -> Damage:
+    """Look at everything at once."""
+    damage = Damage()
+    for _ in examine(connection, damage):
+        pass
+    return damage
+
+
+def leave_out(connection: apsw.Connection, damage: Damage) -> None:
+    """Keep damaged rows out of what is read over this connection; hold what a damaged edge inhibited."""
+    connection.execute("DELETE FROM temp.damaged")
+    for code, keys in damage.unsound.items():
+        connection.executemany("INSERT OR IGNORE INTO temp.damaged VALUES (?, ?, ?)", [(code, *key) for key in keys])
+    for edges in (damage.unsound, damage.lost):
+        for edge, _ in edges.get(seals.INHIBITION.code, ()):
+            # The row itself may name another memory now; history says which one it was.
+            connection.execute(
+                f"INSERT OR IGNORE INTO temp.damaged SELECT {HELD}, num, 0 FROM effects "
+                "WHERE aspect = 'edge' AND key = CAST(?1 AS TEXT) GROUP BY num HAVING max(seq) AND max(after) "
+                f"UNION SELECT {HELD}, target, 0 FROM inhibitions WHERE edge = ?1",
+                (edge,),
+            )
+
+
+def rebuild_indexes(connection: apsw.Connection) -> None:
+    """Make every b-tree index and the full-text index anew from the rows; inside a transaction."""
+    connection.execute("REINDEX")
+    rebuild_fulltext(connection)
+
+
+def rebuild_fulltext(connection: apsw.Connection) -> None:
+    """Make the full-text index anew from the tokens of the memories outside the trash; inside a transaction."""
+    connection.execute("INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
+    connection.execute("INSERT INTO fulltext (rowid, tokens) SELECT num, tokens FROM memories WHERE trashed_at IS NULL")
+
+
+def _structure(connection: apsw.Connection, damage: Damage) -> Iterator[None]:
+    try:
+        rows: list[Any] = connection.execute(f"PRAGMA integrity_check({MOST_MESSAGES})").fetchall()
+    except apsw.Error as error:
+        rows = [(str(error),)]
+    for (message,) in rows:
+        if message == "ok":
+            continue
+        if any(words in message for words in _FULLTEXT_TROUBLE):
+            damage.fulltext += 1
+        else:
+            where = damage.indexes if any(words in message for words in _INDEX_TROUBLE) else damage.structure
+            where.append(message)
+    yield
+
+
+def _rows(connection: apsw.Connection, kind: Sealed, damage: Damage) -> Iterator[None]:
+    """Rows whose seal does not fit, and seals whose row is gone."""
+    try:
+        first, last = _first(connection, f"SELECT ifnull(min(num), 0), ifnull(max(num), -1) FROM seals WHERE kind = {kind.code}")  # fmt: skip
+        sliced = not kind.named
+        for start in range(first, last + 1, SLICE) if sliced else (0,):
+            inside = f"WHERE r.{kind.key[0]} BETWEEN {start} AND {start + SLICE - 1} AND" if sliced else "WHERE"
+            _add(
+                damage.unsound,
+                kind,
+                connection,
+                f"SELECT {kind.number('r')}, {kind.part('r')} FROM {kind.table} r {inside} {kind.is_sound('r')} = 0",
+            )
+            yield
+        part = f"AND r.{kind.key[1]} = s.part" if len(kind.key) > 1 else ""
+        gone = (
+            f"num NOT IN (SELECT {kind.number('r')} FROM {kind.table} r)"
+            if kind.named
+            else f"NOT EXISTS (SELECT 1 FROM {kind.table} r WHERE r.{kind.key[0]} = s.num {part})"
+        )
+        _add(damage.lost, kind, connection, f"SELECT num, part FROM seals s WHERE kind = {kind.code} AND {gone}")
+    except apsw.Error as error:
+        damage.structure.append(f"{kind.table}: {error}")
+    yield
+
+
+def _add(found: dict[int, list[tuple[int, int]]], kind: Sealed, connection: apsw.Connection, query: str) -> None:
+    rows: list[Any] = connection.execute(query).fetchall()
+    if rows:
+        found.setdefault(kind.code, []).extend((num, part) for num, part in rows)
+
+
+def _fulltext(connection: apsw.Connection, damage: Damage) -> Iterator[None]:
+    """Compare each term's postings with those of an index made anew in memory."""
+    try:
+        connection.execute(
+            f"""
+            DROP TABLE IF EXISTS temp.fresh_terms; DROP TABLE IF EXISTS temp.fresh; DROP TABLE IF EXISTS temp.kept_terms;
+            CREATE VIRTUAL TABLE temp.fresh USING fts5 (
+                tokens, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '{TOKEN_CHARACTERS}'"
+            );
+            CREATE VIRTUAL TABLE temp.fresh_terms USING fts5vocab (temp, fresh, instance);
+            CREATE VIRTUAL TABLE temp.kept_terms USING fts5vocab (main, fulltext, instance);
+            """
+        )
+        last = _first(connection, "SELECT ifnull(max(num), 0) FROM memories")[0]
+        for start in range(0, last + 1, SLICE):
+            connection.execute(
+                "INSERT INTO temp.fresh (rowid, tokens) SELECT num, CAST(tokens AS TEXT) FROM memories m "
+                "WHERE trashed_at IS NULL AND num BETWEEN ? AND ?",
+                (start, start + SLICE - 1),
+            )
+            yield
+        terms = (
+            "SELECT CAST(term AS BLOB) AS term, count(*), sum(doc), sum(doc * (doc % 65521)) FROM temp.{} GROUP BY 1"
+        )
+        fresh, kept = terms.format("fresh_terms"), terms.format("kept_terms")
+        counts = [
+            _first(connection, f"SELECT count(*) FROM ({one} EXCEPT {other})")[0]
+            for one, other in ((fresh, kept), (kept, fresh))
+        ]
+        damage.fulltext += max(counts)
+    except apsw.Error as error:
+        damage.fulltext += 1
+        damage.indexes.append(f"fulltext: {error}")
+    finally:
+        for name in ("kept_terms", "fresh_terms", "fresh"):
+            connection.execute(f"DROP TABLE IF EXISTS temp.{name}")
+    yield
+
+
+def _first(connection: apsw.Connection, query: str) -> tuple[Any, ...]:
+    row: tuple[Any, ...] = connection.execute(query).fetchall()[0]
+    return row

@@ -1,0 +1,162 @@
+"""Bring a whole space back to a copy, under everybody who has it open.
+
+No file is swapped: the pages of the copy are written over those of the store through SQLite's own backup, which is one
+transaction of the write-ahead log. Whoever else has the space open sees a commit like any other, finds `restore` in
+the change log, and reads everything anew; a crash leaves either state, whole. What must not go back goes along:
+history and the audit stay those of the living space, and no number or change is ever used twice.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from tetrarium import errors
+from tetrarium.storage import checks, migrations, seals
+from tetrarium.storage.backups import explained
+from tetrarium.storage.effects import UNDER_WAY
+from tetrarium.storage.memories import microseconds
+
+STAYING = ("history", "effects", "undoings", "audit")
+"""Tables that tell what happened: a restored space keeps what they say now. Also any whose name begins with `audit_`."""
+
+SPACE = 0
+"""The number under which a change of the whole space stands in the change log."""
+
+
+def prepare(copy: Path, prepared: Path, live: Path, *, application_id: int) -> int:
+    """Make of a copy what the living store shall become; gives the last change of the living store that it knows.
+
+    Raises NewerSpace, DamagedSpace.
+    """
+    with explained(prepared.parent):
+        shutil.copyfile(copy, prepared)
+        with closing(apsw.Connection(str(prepared))) as connection:
+            if connection.pragma("user_version") > migrations.SCHEMA_VERSION:
+                raise errors.NewerSpace(
+                    f"{copy.name} was made by a newer Tetrarium; nothing was restored.", advice="Update Tetrarium."
+                )
+            connection.execute("PRAGMA journal_mode=DELETE; PRAGMA foreign_keys=OFF; PRAGMA secure_delete=ON")
+            migrations.apply(connection, application_id=application_id)
+            connection.execute("ATTACH ? AS live", (str(live),))
+            connection.execute("BEGIN")
+            seen = _number(connection, "SELECT ifnull(max(seq), 0) FROM live.changes")
+            for table in _staying(connection):
+                _keep(connection, table)
+            _go_on_counting(connection)
+            connection.execute("COMMIT")
+    return seen
+
+
+def sign(prepared: Path, *, client: str, copy: str, before: str, undoes: int | None, now: datetime) -> None:
+    """Enter the restore itself into the prepared store: history, and the change that tells others to read anew."""
+    with closing(apsw.Connection(str(prepared))) as connection:
+        connection.execute(UNDER_WAY)
+        connection.execute(checks.DAMAGED)
+        seals.know(connection)
+        seals.watch(connection)
+        connection.execute("BEGIN")
+        at = microseconds(now)
+        connection.execute(
+            "INSERT INTO history (op, client, at) VALUES (?, ?, ?)",
+            ("undo" if undoes else "restore backup", client, at),
+        )
+        entry = connection.last_insert_rowid()
+        connection.execute(
+            "INSERT INTO effects (entry, num, aspect, key, before, after) VALUES (?, 0, 'space', ?, ?, ?)",
+            (entry, copy, before, copy),
+        )
+        if undoes:
+            connection.execute("INSERT INTO undoings VALUES (?, ?)", (entry, undoes))
+        connection.execute("INSERT INTO changes (num, op, at) VALUES (?, 'restore', ?)", (SPACE, at))
+        connection.execute("COMMIT")
+
+
+def overwrite(live: Path, prepared: Path, seen: int, *, busy_timeout: int) -> bool:
+    """Write a prepared store over the living one, in one transaction; False when somebody committed since `seen`."""
+    with closing(apsw.Connection(str(prepared))) as source, closing(apsw.Connection(str(live))) as target:
+        target.set_busy_timeout(busy_timeout)
+        target.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
+        with closing(apsw.Connection(str(live))) as watcher, target.backup("main", source, "main") as backup:
+            # The first step takes the write lock and holds it to the end: nobody commits from here on.
+            backup.step(1)
+            if _number(watcher, "SELECT ifnull(max(seq), 0) FROM changes") != seen:
+                return False
+            backup.step(-1)
+        target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return True
+
+
+def put_in_place(live: Path, copy: Path, aside: Path) -> None:
+    """For a store that cannot be opened any more: keep its files under `aside`, and put a copy in its place."""
+    with explained(live.parent):
+        aside.mkdir(mode=0o700)
+        for file in sorted(live.parent.glob(f"{live.name}*")):
+            file.replace(aside / file.name)
+        part = live.with_name(f"{live.name}.part")
+        shutil.copyfile(copy, part)
+        part.replace(live)
+
+
+# --- private -------------------------------------------------------------------------------------
+
+
+def _staying(connection: apsw.Connection) -> list[str]:
+    rows: list[Any] = connection.execute(
+        "SELECT name FROM live.sqlite_schema WHERE type = 'table' AND name IN (SELECT name FROM main.sqlite_schema)"
+    ).fetchall()
+    return [name for (name,) in rows if name in STAYING or name.startswith("audit_")]
+
+
+def _keep(connection: apsw.Connection, table: str) -> None:
+    """Give the prepared store the rows of the living one, past the triggers that keep the table append-only."""
+    triggers: list[Any] = connection.execute(
+        "SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = ?", (table,)
+    ).fetchall()
+    for name, _ in triggers:
+        connection.execute(f'DROP TRIGGER main."{name}"')
+    connection.execute(f'DELETE FROM main."{table}"')
+    connection.execute(f'INSERT INTO main."{table}" SELECT * FROM live."{table}"')
+    for _, sql in triggers:
+        connection.execute(sql)
+    codes = [kind.code for kind in seals.ALL if kind.table == table]
+    for code in codes:
+        connection.execute("DELETE FROM main.seals WHERE kind = ?", (code,))
+        connection.execute("INSERT INTO main.seals SELECT * FROM live.seals WHERE kind = ?", (code,))
+
+
+def _go_on_counting(connection: apsw.Connection) -> None:
+    """Numbers of rows and changes go on from where the living store is, so that none means two things."""
+    connection.execute(
+        "UPDATE main.sqlite_sequence SET seq = max(seq, ifnull((SELECT l.seq FROM live.sqlite_sequence l "
+        "WHERE l.name = main.sqlite_sequence.name), 0))"
+    )
+    connection.execute(
+        "INSERT INTO main.sqlite_sequence SELECT name, seq FROM live.sqlite_sequence "
+        "WHERE name NOT IN (SELECT name FROM main.sqlite_sequence)"
+    )
+    # The audit goes on, and so does the key that its rows are sealed with.
+    connection.execute("INSERT OR REPLACE INTO main.meta SELECT * FROM live.meta WHERE key = 'audit_key'")
+    following = [
+        _number(
+            connection, f"SELECT ifnull((SELECT CAST(value AS INTEGER) FROM {db}.meta WHERE key = 'next_component'), 1)"
+        )
+        for db in ("main", "live")
+    ]
+    connection.execute("INSERT OR REPLACE INTO main.meta VALUES ('next_component', ?)", (str(max(following)),))
+    kind = seals.META
+    seals.know(connection)
+    row = f"{kind.code}, {kind.number('r')}, 0, {kind.hash_of('r')}"
+    connection.execute(
+        f"INSERT OR REPLACE INTO main.seals SELECT {row} FROM main.meta r WHERE key IN ('next_component', 'audit_key')"
+    )
+
+
+def _number(connection: apsw.Connection, query: str) -> int:
+    rows: list[Any] = connection.execute(query).fetchall()
+    return int(rows[0][0])
