@@ -218,6 +218,22 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "The window speaks English and Chinese from one catalogue, and shows no text of a memory as markup.": (
         "unit/test_words.py::*",
     ),
+    "Every read and write is noted: who, what, when, how many; never content; reads write nothing themselves.": (
+        "journeys/test_audit.py::test_every_read_and_write_is_noted_in_order_with_who_and_how_many",
+        "journeys/test_audit.py::test_the_audit_holds_no_content_no_question_and_no_id",
+        "journeys/test_audit.py::test_a_read_writes_nothing_and_is_noted_in_a_quiet_moment_or_before_the_next_write",
+        "journeys/test_audit.py::test_a_write_that_fails_is_not_noted_and_takes_no_read_with_it",
+        "journeys/test_audit.py::test_two_programs_write_one_chain",
+        "journeys/test_audit.py::test_a_tools_call_is_noted_under_its_client",
+        "journeys/test_audit.py::test_every_verb_of_the_door_is_sorted_into_reads_writes_and_the_rest",
+    ),
+    "A row of the audit that was altered, dropped, reordered or cut off is found at the first bad one; unusual behaviour is flagged.": (
+        "journeys/test_audit.py::test_tampering_is_found_at_the_first_bad_row",
+        "journeys/test_audit.py::test_the_audit_goes_on_when_the_space_goes_back_to_a_backup",
+        "journeys/test_audit.py::test_an_anchor_kept_elsewhere_proves_what_the_folder_alone_cannot",
+        "journeys/test_audit.py::test_mass_reads_mass_deletions_and_bursts_of_inhibition_are_flagged",
+        "journeys/test_audit.py::test_the_command_line_lists_proves_and_flags",
+    ),
     "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
         "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
         "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",

@@ -494,6 +494,12 @@ class Settings:
         3_600.0, unit="s", source="T", about="How long it is known what a call has written, should it be sent again."
     )
 
+    # --- audit --------------------------------------------------------------------------------
+    audit_window: float = _number(600.0, unit="s", source="T", about="Time within which much is unusual.")
+    audit_reads: int = _number(2_000, unit="memories", source="T", about="Read by one client in that time: flagged.")
+    audit_deletions: int = _number(50, unit="memories", source="T", about="Deleted in that time: flagged.")
+    audit_inhibitions: int = _number(20, unit="memories", source="T", about="Inhibited in that time: flagged.")
+
     # --- storage ------------------------------------------------------------------------------
     busy_timeout: int = _number(5_000, unit="ms", source="T", about="How long a write waits for another process.")
     check_at_open: int = _number(

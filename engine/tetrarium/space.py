@@ -417,9 +417,10 @@ class Space:
         """The state of the store that the indexes show, for caches."""
         return self.indexes.version, int(self.reader.meta("recalls", {"count": 0})["count"])
 
-    def close(self) -> None:
+    def close(self) -> bool:
+        """Close everything; whether all of it is in the store's file now."""
         self.indexes.vectors.close()
-        self.database.close()
+        return self.database.close()
 
     # --- private ------------------------------------------------------------------------------
 

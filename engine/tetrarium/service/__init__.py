@@ -19,6 +19,7 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     healing    health, heal
     undoing    history, undo, redo, undo_client
     exchange   export, anonymity, preview_import, import_file, imports, undo_import
+    auditing   audit, verify_audit, audit_flags; auditor notes every verb, in one place
 """
 
 from tetrarium.lifecycle.trust import WINDOW

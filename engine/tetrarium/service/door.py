@@ -29,6 +29,7 @@ from tetrarium.model import (
     UInt8,
 )
 from tetrarium.recall.ranking import Question, Ranking, Scope, analyse, rank
+from tetrarium.service.auditor import Auditor
 from tetrarium.space import Space
 from tetrarium.storage import memories as rows
 
@@ -71,6 +72,7 @@ class Door:
         self._space = Space(folder, settings)
         self._given = settings
         self._clusters = Clusters(self._space)
+        self._auditor = Auditor(self._space)
         self._asked: dict[str, deque[Asked]] = {}
         self._accesses: dict[int, tuple[int, datetime]] = {}
         self._questions: dict[int, set[bytes]] = {}
@@ -111,6 +113,7 @@ class Door:
     def maintain(self, *, most: int = 16) -> bool:
         """Work for a quiet moment: count accesses, embed what has no vector yet. True while there is more to do."""
         self._count_accesses()
+        self._auditor.flush()
         return self._space.complete_vectors(most) > 0 or self._check_a_slice()
 
     def _check_a_slice(self) -> bool:
@@ -130,9 +133,10 @@ class Door:
             return
         try:
             self._count_accesses()
+            self._auditor.flush()
             snapshots.keep(self._space)
         finally:
-            self._space.close()
+            self._auditor.closed(folded=self._space.close())
 
     def _ranked(self, text: str, scope: Scope, *, answering: bool = False) -> tuple[Ranking, Question, float]:
         embedding_ms = 0.0

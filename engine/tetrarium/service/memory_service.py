@@ -13,6 +13,8 @@ from tetrarium.model import (
 )
 from tetrarium.service.arranging import Arranging
 from tetrarium.service.asking import Asking
+from tetrarium.service.auditing import Auditing
+from tetrarium.service.auditor import noted
 from tetrarium.service.editing import Editing
 from tetrarium.service.exchange import Exchange
 from tetrarium.service.guarding import Guarding
@@ -29,6 +31,7 @@ SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
+@noted
 class MemoryService(
     Storing,
     Asking,
@@ -41,6 +44,7 @@ class MemoryService(
     Undoing,
     Reading,
     Exchange,
+    Auditing,
     Healing,
     Repeating,
 ):

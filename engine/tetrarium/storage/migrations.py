@@ -228,13 +228,12 @@ def _audit(connection: apsw.Connection) -> None:
     connection.execute(
         """
         CREATE TABLE audit (
-            seq INTEGER PRIMARY KEY,
+            seq INTEGER PRIMARY KEY AUTOINCREMENT, -- sqlite_sequence tells how many there were
             at INTEGER NOT NULL, verb TEXT NOT NULL, kind TEXT NOT NULL,
             client TEXT NOT NULL, session TEXT NOT NULL,
             count INTEGER NOT NULL, ids BLOB NOT NULL, -- keyed hashes of memory ids, 8 bytes each
             hash BLOB NOT NULL -- keyed, of this row and the hash before it
         );
-        CREATE INDEX audit_by_time ON audit (at);
         CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
         CREATE TRIGGER audit_never_goes BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
         CREATE TABLE imports (
