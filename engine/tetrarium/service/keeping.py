@@ -66,7 +66,7 @@ class Keeping(Door):
         changing = [then[memory_id] for memory_id in both if _says(then[memory_id]) != _says(now[memory_id])]
         kinds = (("returning", returning), ("leaving", leaving), ("changing", changing))
         examples = tuple(
-            (kind, m.id, "" if m.standing is Standing.INHIBITED else " ".join(m.content[:80].split()))
+            (kind, m.id, " ".join(m.content[:80].split()) if m.standing is Standing.LIVE else "")
             for kind, found in kinds
             for m in sorted(found, key=lambda m: m.id)[:EXAMPLES]
         )

@@ -22,8 +22,9 @@ from tetrarium.storage.backups import explained
 from tetrarium.storage.effects import UNDER_WAY
 from tetrarium.storage.memories import microseconds
 
-STAYING = ("history", "effects", "undoings", "audit", "retries")
-"""Tables that tell what happened: a restored space keeps what they say now. Also any whose name begins with `audit_`."""
+STAYING = ("history", "effects", "undoings", "audit", "retries", "masked", "exclusions", "erasures")
+"""Tables that tell what happened or what a person does not want kept: a restored space keeps what they say now. Also any
+whose name begins with `audit_`."""
 
 SPACE = 0
 """The number under which a change of the whole space stands in the change log."""
@@ -147,6 +148,8 @@ def _go_on_counting(connection: apsw.Connection) -> None:
         "INSERT INTO main.sqlite_sequence SELECT name, seq FROM live.sqlite_sequence "
         "WHERE name NOT IN (SELECT name FROM main.sqlite_sequence)"
     )
+    # The audit goes on, and so does the key that its rows are sealed with.
+    connection.execute("INSERT OR REPLACE INTO main.meta SELECT * FROM live.meta WHERE key = 'audit_key'")
     following = [
         _number(
             connection, f"SELECT ifnull((SELECT CAST(value AS INTEGER) FROM {db}.meta WHERE key = 'next_component'), 1)"
@@ -157,7 +160,9 @@ def _go_on_counting(connection: apsw.Connection) -> None:
     kind = seals.META
     seals.know(connection)
     row = f"{kind.code}, {kind.number('r')}, 0, {kind.hash_of('r')}"
-    connection.execute(f"INSERT OR REPLACE INTO main.seals SELECT {row} FROM main.meta r WHERE key = 'next_component'")
+    connection.execute(
+        f"INSERT OR REPLACE INTO main.seals SELECT {row} FROM main.meta r WHERE key IN ('next_component', 'audit_key')"
+    )
 
 
 def _number(connection: apsw.Connection, query: str) -> int:
