@@ -14,6 +14,7 @@ from datetime import timedelta
 from tetrarium import snapshots
 from tetrarium.errors import DamagedSpace, EngineError
 from tetrarium.model import CheckState, Health, HealthCheck
+from tetrarium.service.auditing import Auditing
 from tetrarium.service.keeping import Keeping
 from tetrarium.storage import backups, mending, reserve, seals
 from tetrarium.storage import memories as rows
@@ -37,7 +38,7 @@ _RECORDS: tuple[tuple[str, tuple[Sealed, ...], str], ...] = (
 )
 
 
-class Healing(Keeping):
+class Healing(Keeping, Auditing):
     """Heals."""
 
     def health(self) -> Health:
@@ -92,6 +93,7 @@ class Healing(Keeping):
             repairable=True,
         )
         yield from self._place_checks(damage)
+        yield self._audit_check()
         yield self._backup_check()
         yield self._room_check()
         yield self._clock_check()
@@ -128,6 +130,15 @@ class Healing(Keeping):
         words = "; ".join(f"{f.count} {f.about}" for f in places)
         examples = tuple(example for f in places for example in f.examples)
         yield _check("places", sum(f.count for f in places), words, repairable=True, examples=examples)
+
+    def _audit_check(self) -> HealthCheck:
+        proof = self.verify_audit()
+        if proof.is_sound:
+            return HealthCheck("audit", CheckState.OK, f"{proof.rows} rows, each bound to the one before")
+        words = f"row {proof.first_bad} was {proof.kind}: {proof.why}"
+        return HealthCheck(
+            "audit", CheckState.BAD, words, "Whoever can write the file may have done it; it stays as it is."
+        )
 
     def _backup_check(self) -> HealthCheck:
         found = backups.copies(self.path)
