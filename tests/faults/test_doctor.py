@@ -69,6 +69,7 @@ DAMAGE: dict[str, tuple[Work, str]] = {
     "a place": (lambda c: c.execute("UPDATE places SET i = i + 40 WHERE num = 4"), "places"),
     "an earlier text": (lambda c: c.execute("UPDATE versions SET content = 'something else'"), "versions"),
     "a relation": (lambda c: c.execute("UPDATE relations SET kind = 'follows'"), "relations"),
+    "a quarantine": (lambda c: c.execute("UPDATE memories SET quarantined = 'x' WHERE num = 4"), "quarantine"),
     "a name": (lambda c: c.execute("UPDATE cluster_names SET name = 'Nonsense'"), "records"),
 }  # fmt: skip
 

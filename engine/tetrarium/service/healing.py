@@ -34,6 +34,7 @@ _RECORDS: tuple[tuple[str, tuple[Sealed, ...], str], ...] = (
     ("corrections", (seals.INHIBITION,), "records of corrections"),
     ("relations", (seals.RELATION,), "relations"),
     ("records", (seals.META, seals.NAME, seals.REQUEST), "settings, cluster names and answers to retries"),
+    ("quarantine", (seals.QUARANTINE,), "memories of which it is not certain whether they wait for a person"),
     ("history", seals.APPEND_ONLY, "entries of history"),
 )
 
