@@ -76,7 +76,12 @@ class Tool:
         values = read(self.arguments, given)
         if "project" in values:
             values["project"] = project_name(values["project"])
-        return lambda service: self.answer(self.run(service, values, caller))
+
+        def work(service: MemoryService) -> Answer:
+            with service.acting_as(caller.client):
+                return self.answer(self.run(service, values, caller))
+
+        return work
 
 
 def _store(service: MemoryService, values: dict[str, Any], caller: Caller) -> StoreResult:
