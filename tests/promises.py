@@ -306,6 +306,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         RELAY + "test_clients_that_start_together_share_one_host_and_lose_nothing",
         RELAY + "test_a_killed_host_is_replaced_without_the_client_noticing",
         RELAY + "test_the_official_client_survives_its_host_in_both_eras",
+        RELAY + "test_what_a_client_watches_is_watched_by_the_next_host_too",
         RELAY + "test_a_host_that_is_asked_to_end_hands_its_clients_on",
         RELAY + "test_an_older_host_makes_room_for_a_newer_one",
         RELAY + "test_what_a_crashed_host_left_behind_is_no_owner",
