@@ -313,4 +313,6 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "change in place; all of it goes by the keyboard, and it closes well at any moment.": (
         "gui/test_beginnings.py::*",
     ),
+    "A long memory is found by each thing it says, to the last sentence.": ("journeys/test_long_memories.py::*",),
+    "A mistyped identifier is read as the one it nearly names, and the answer says so.": ("journeys/test_slips.py::*",),
 }
