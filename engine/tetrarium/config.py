@@ -218,6 +218,24 @@ class Settings:
     )
     kept_traces: int = _number(50, unit="recalls", source="T", about="Recall traces kept in memory.")
 
+    rerank_url: str = _number(
+        "",
+        unit="URL",
+        source="T",
+        about="OpenAI-compatible endpoint that orders the best memories of a recall, like http://127.0.0.1:8080/v1; empty for none.",
+    )
+    rerank_model: str = _number("local", unit="name", source="T", about="Model that the endpoint is asked for.")
+    rerank_depth: int = _number(20, unit="memories", source="spec 2.1", about="Best memories that are reranked.")
+    rerank_time_limit: float = _number(
+        2.0, unit="s", source="T", about="How long a recall waits for the endpoint before it answers without."
+    )
+    rerank_anywhere: int = _number(
+        0,
+        unit="0 or 1",
+        source="T",
+        about="1 lets memories, secrets masked, go to an endpoint that is not this machine.",
+    )
+
     # --- geometry -----------------------------------------------------------------------------
     anchors: int = _number(
         8,
@@ -365,6 +383,36 @@ class Settings:
         0.20, unit="share", source="measured", about="Share of deleted vectors at which the HNSW index is rebuilt."
     )
 
+    # --- privacy ------------------------------------------------------------------------------
+    secrets: str = _number(
+        "mask",
+        unit="action",
+        source="T",
+        about="What a space does with secrets until a person sets it: mask, refuse or allow.",
+    )
+    mask_mail: int = _number(0, unit="0 or 1", source="T", about="Whether e-mail addresses count as secrets.")
+    trash_days: float = _number(
+        30.0, unit="days", source="T", about="Time in the trash after which a memory is erased; 0 keeps it for ever."
+    )
+    expired_days: float = _number(
+        30.0,
+        unit="days",
+        source="T",
+        about="Time after its expiry after which a memory is erased; 0 keeps it for ever.",
+    )
+    overdue_share: float = _number(
+        0.20, unit="share", source="T", about="Of a space, what is never erased by itself in one go: a person is asked."
+    )
+    settling_days: float = _number(
+        1.0,
+        unit="days",
+        source="T",
+        about="Ordinary time that must pass after a leap of the clock before anything is erased by itself.",
+    )
+    erased_at_once: int = _number(
+        64_000_000, unit="bytes", source="T", about="Backups up to this size are erased in at once, larger ones later."
+    )
+
     # --- tools --------------------------------------------------------------------------------
     search_page: int = _number(8, unit="memories", source="T", about="Hits of a search page when no limit is given.")
     list_budget: int = _number(
@@ -463,6 +511,12 @@ class Settings:
     retry_memory: float = _number(
         3_600.0, unit="s", source="T", about="How long it is known what a call has written, should it be sent again."
     )
+
+    # --- audit --------------------------------------------------------------------------------
+    audit_window: float = _number(600.0, unit="s", source="T", about="Time within which much is unusual.")
+    audit_reads: int = _number(2_000, unit="memories", source="T", about="Read by one client in that time: flagged.")
+    audit_deletions: int = _number(50, unit="memories", source="T", about="Deleted in that time: flagged.")
+    audit_inhibitions: int = _number(20, unit="memories", source="T", about="Inhibited in that time: flagged.")
 
     # --- storage ------------------------------------------------------------------------------
     busy_timeout: int = _number(5_000, unit="ms", source="T", about="How long a write waits for another process.")

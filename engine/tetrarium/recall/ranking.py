@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 import numpy as np
@@ -19,7 +19,7 @@ from tetrarium.indexing.indexes import Indexes
 from tetrarium.indexing.synonyms import Synonyms
 from tetrarium.indexing.tokens import fold, language, tokenize
 from tetrarium.knowledge.entities import entities_in
-from tetrarium.model import CATEGORIES, Bool, Float32, Float64, Int64, ScoreParts
+from tetrarium.model import CATEGORIES, Bool, Float32, Float64, Int64, ScoreParts, UInt8
 from tetrarium.recall.evidence import Pieces, SubjectWord, evidence_for, subject_of
 from tetrarium.recall.intent import Intent, intent_of
 from tetrarium.recall.scoring import Features, Scores, Sessions, fuse, standardised_keywords
@@ -63,13 +63,14 @@ class Scope:
 
     allowed: may be answered; shadow: inhibited ones that are ranked aside, to say how many were skipped;
     documents: how many memories BM25 is calibrated against (the allowed ones before this call's filters);
-    filtered: whether the call narrows further than its project.
+    filtered: whether the call narrows further than its project; trust: (capacity,) level of each memory's source.
     """
 
     allowed: Bool
     shadow: Bool
     documents: int
     filtered: bool
+    trust: UInt8
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +177,7 @@ def rank(
         entity_share=_entity_share(question, nums, indexes),
         age=now - np.maximum(table.accessed[nums], table.created[nums]),
         importance=table.importance[nums].astype(np.float64),
+        trust=scope.trust[nums],
         evidence=table.evidence[nums],
         distinct_queries=table.distinct_queries[nums],
     )
@@ -184,6 +186,15 @@ def rank(
     order = order[answerable[order]]
     evidence = evidence_for(question.subject, question.language, cosines, nums, indexes, settings)
     return Ranking(nums[order], _picked(scores, order), scores.total[~answerable], evidence)
+
+
+def reordered(ranking: Ranking, order: Sequence[int]) -> Ranking:
+    """The memories of `order` in that order, on the places that they hold now; scores go with their memories."""
+    place = {num: at for at, num in enumerate(ranking.nums.tolist())}
+    wanted = [place[num] for num in order if num in place]
+    turned = np.arange(len(ranking.nums))
+    turned[sorted(wanted)] = wanted
+    return replace(ranking, nums=ranking.nums[turned], scores=_picked(ranking.scores, turned))
 
 
 def unknown_subject(question: Question, indexes: Indexes) -> str:
