@@ -339,4 +339,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "nothing acknowledged is lost, nothing expires for good, and a full disk still lets memories go.": (
         "faults/test_durability.py::*",
     ),
+    "A long memory is found by each thing it says, to the last sentence.": ("journeys/test_long_memories.py::*",),
+    "A mistyped identifier is read as the one it nearly names, and the answer says so.": ("journeys/test_slips.py::*",),
+    "A person's own model may order the best memories; its failure never fails a recall, and secrets never reach it.": (
+        "journeys/test_reranker.py::*",
+    ),
 }
