@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,6 +28,10 @@ log = logging.getLogger(__name__)
 
 FRAME = 16
 """Milliseconds for which changes are gathered."""
+FREE_SHARE = 4
+"""Times as long as showing a snapshot takes, the window waits before it shows the next."""
+SLOWEST_FRAME = 500
+"""Milliseconds for which changes are gathered at most."""
 HITS = 30
 """Hits that a search brings to the window."""
 CLIENT = "window"
@@ -158,7 +163,17 @@ class Bridge(QObject):
         if answer.slot in ("search", "recall"):
             self.busy_changed.emit(False)
         if answer.slot in signals:
+            started = time.perf_counter()
             signals[answer.slot].emit(answer.result)
+            if answer.slot == "snapshot":
+                self._pace((time.perf_counter() - started) * 1e3)
+
+    def _pace(self, cost: float) -> None:
+        """Gather changes for longer when a snapshot is dear to show, so that a burst of stores leaves the window free.
+
+        cost: milliseconds that the views took for the last one.
+        """
+        self._frame.setInterval(round(min(SLOWEST_FRAME, max(FRAME, cost * FREE_SHARE))))
 
     def _take_failure(self, failure: Failure) -> None:
         if failure.slot == "open":

@@ -180,8 +180,9 @@ def test_many_are_trashed_with_a_preview_restored_and_one_deleted_for_good(
     assert len(window.state.snapshot) == 3, "nothing before it is confirmed"
     picture(window)
     pressed(qtbot, table.sheet.confirm)
-    until(qtbot, lambda: len(window.state.snapshot) == 0 and trash.list.topLevelItemCount() == 3)
+    until(qtbot, lambda: len(window.state.snapshot) == 0)
     window.docks.show("trash")
+    until(qtbot, lambda: trash.list.topLevelItemCount() == 3)
     trash.list.setCurrentItem(trash.list.topLevelItem(0))
     gone = trash.list.current_key()
     pressed(qtbot, trash.delete)
@@ -218,6 +219,7 @@ def test_undo_goes_on_after_a_restart(agent: MemoryService, open_window: OpenWin
     window.close()
     assert window.bridge.close()
     again = open_window(agent.path)
+    again.docks.show("activity")
     until(qtbot, lambda: again.panels.activity.changes.topLevelItemCount() >= 4)
     again.commands["undo"].trigger()
     until(qtbot, lambda: len(again.state.snapshot) == 3 and not again.state.snapshot.inhibited.any())
@@ -253,6 +255,7 @@ def test_clusters_are_named_flown_to_and_rearranged_by_a_plan_that_is_shown_firs
     window = open_window(sample_folder)
     panel = window.panels.clusters
     window.docks.show("clusters")
+    until(qtbot, lambda: panel.list.topLevelItemCount() > 10)
     sizes = [int(panel.list.topLevelItem(at).text(1)) for at in range(10)]
     assert sizes == sorted(sizes, reverse=True)
     panel.list.setCurrentItem(panel.list.topLevelItem(0))
@@ -292,7 +295,7 @@ def test_health_tells_the_figures_and_examines(sample_folder: Path, open_window:
     window = open_window(sample_folder)
     window.docks.show("health")
     health = window.panels.health
-    assert health.rows.rowCount() >= 15
+    until(qtbot, lambda: health.rows.rowCount() >= 15)
     pressed(qtbot, health.examine)
     until(qtbot, lambda: health.checks.topLevelItemCount() > 5)
     assert health.repair.isHidden()
