@@ -112,7 +112,7 @@ class Trial:
         said = self.call(
             self.window, "--data-dir", str(self.space), "hook", "session-start", "--ide", "cursor", given="{}"
         )
-        expect("not an instruction" in json.loads(said)["additional_context"], "the start hook has nothing to say")
+        expect("not an instruction" in said, f"the start hook does not say what is known, but: {said}")
         say(f"session-start hook: {time.monotonic() - started:.2f} s")
 
     def conversation(self) -> None:
@@ -189,6 +189,7 @@ class Trial:
             timeout=PATIENCE, check=False,
         )  # fmt: skip
         expect(done.returncode == 0, f"{program.name} {' '.join(arguments)}: {done.returncode}, {done.stderr.decode()}")
+        expect(not done.stderr, f"{program.name} {' '.join(arguments)} complains: {done.stderr.decode()}")
         return done.stdout.decode("utf-8")
 
     @contextlib.contextmanager

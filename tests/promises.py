@@ -218,6 +218,22 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "The window speaks English and Chinese from one catalogue, and shows no text of a memory as markup.": (
         "unit/test_words.py::*",
     ),
+    "Every read and write is noted: who, what, when, how many; never content; reads write nothing themselves.": (
+        "journeys/test_audit.py::test_every_read_and_write_is_noted_in_order_with_who_and_how_many",
+        "journeys/test_audit.py::test_the_audit_holds_no_content_no_question_and_no_id",
+        "journeys/test_audit.py::test_a_read_writes_nothing_and_is_noted_in_a_quiet_moment_or_before_the_next_write",
+        "journeys/test_audit.py::test_a_write_that_fails_is_not_noted_and_takes_no_read_with_it",
+        "journeys/test_audit.py::test_two_programs_write_one_chain",
+        "journeys/test_audit.py::test_a_tools_call_is_noted_under_its_client",
+        "journeys/test_audit.py::test_every_verb_of_the_door_is_sorted_into_reads_writes_and_the_rest",
+    ),
+    "A row of the audit that was altered, dropped, reordered or cut off is found at the first bad one; unusual behaviour is flagged.": (
+        "journeys/test_audit.py::test_tampering_is_found_at_the_first_bad_row",
+        "journeys/test_audit.py::test_the_audit_goes_on_when_the_space_goes_back_to_a_backup",
+        "journeys/test_audit.py::test_an_anchor_kept_elsewhere_proves_what_the_folder_alone_cannot",
+        "journeys/test_audit.py::test_mass_reads_mass_deletions_and_bursts_of_inhibition_are_flagged",
+        "journeys/test_audit.py::test_the_command_line_lists_proves_and_flags",
+    ),
     "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
         "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
         "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",
@@ -275,6 +291,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
         "journeys/test_hooks.py::*",
     ),
+    "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
+        "gui/test_choosing.py::*",
+    ),
     "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
     "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
         "journeys/test_backups.py::*",
@@ -296,6 +315,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_ledger.py::*",
         "unit/test_meeting.py::*",
     ),
+    "An agent and the window share a space, and neither needs the other.": ("gui/test_beside_agents.py::*",),
     "What an IDE starts is the standard library alone; the host outlives the IDE and ends when nobody wants it any more.": (
         RELAY + "test_a_relay_loads_the_standard_library_and_nothing_else",
         RELAY + "test_a_host_survives_the_process_group_and_the_process_tree_of_its_client",
@@ -305,6 +325,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         RELAY + "test_a_client_that_stops_reading_stops_nobody_else",
         RELAY + "test_sixty_four_interleaved_calls_a_storm_of_cancels_and_ids_used_twice",
         RELAY + "test_a_client_that_is_killed_in_the_middle_of_a_call_harms_nobody",
+        RELAY + "test_a_client_that_writes_in_circles_is_told_to_wait_and_still_may_read",
         "unit/test_lane.py::*",
         "unit/test_lines.py::*",
     ),
@@ -313,4 +334,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
     "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
+    "Whatever write, sync or rename fails, the disk is full, the permissions go or the clock jumps: it is said, reads go on, "
+    "nothing acknowledged is lost, nothing expires for good, and a full disk still lets memories go.": (
+        "faults/test_durability.py::*",
+    ),
 }

@@ -64,7 +64,7 @@ class Clusters:
         space, table = self._space, self._space.indexes.table
         members = space.geometry.places.members(number)
         figures: ClusterFigures = cluster_figures(space.geometry, number)
-        counts = space.geometry.keyword_counts(number)
+        counts = space.keyword_counts(number)
         words = sorted(counts, key=lambda code: (-counts[code] * space.geometry.rarity_of(code), code))[:_WORDS]
         aliases = space.clusters.aliases()
         return ClusterDetail(

@@ -129,6 +129,13 @@ class Settings:
         5_000, unit="memories", source="measured", about="Cap on the document frequency of terms that fetch candidates."
     )
 
+    fetched_matches: int = _number(
+        3_000,
+        unit="memories",
+        source="measured",
+        about="Matches of the rarest query terms at which further terms fetch no more candidates.",
+    )
+
     # --- search: bounded factors --------------------------------------------------------------
     recency_half_life: float = _number(
         30.0, unit="days", source="S1", about="Half-life of the recency factor, counted from the last access."
@@ -186,10 +193,10 @@ class Settings:
         about="Share of the candidates that a recall aims to void; an aim, not a quota.",
     )
     cluster_threshold: float = _number(
-        0.15,
+        0.10,
         unit="Jaccard",
         source="measured",
-        about="Average-linkage threshold of the void pass (S2 has 0.25; 0.15 keeps more on-topic memories).",
+        about="Average-linkage threshold of the void pass (S2 has 0.25, which voids 16 % of what is on topic).",
     )
     void_cut: float = _number(
         -0.2, unit="standard deviations", source="measured", about="Topic profile under which a cluster is off topic."
@@ -358,6 +365,36 @@ class Settings:
         0.20, unit="share", source="measured", about="Share of deleted vectors at which the HNSW index is rebuilt."
     )
 
+    # --- privacy ------------------------------------------------------------------------------
+    secrets: str = _number(
+        "mask",
+        unit="action",
+        source="T",
+        about="What a space does with secrets until a person sets it: mask, refuse or allow.",
+    )
+    mask_mail: int = _number(0, unit="0 or 1", source="T", about="Whether e-mail addresses count as secrets.")
+    trash_days: float = _number(
+        30.0, unit="days", source="T", about="Time in the trash after which a memory is erased; 0 keeps it for ever."
+    )
+    expired_days: float = _number(
+        30.0,
+        unit="days",
+        source="T",
+        about="Time after its expiry after which a memory is erased; 0 keeps it for ever.",
+    )
+    overdue_share: float = _number(
+        0.20, unit="share", source="T", about="Of a space, what is never erased by itself in one go: a person is asked."
+    )
+    settling_days: float = _number(
+        1.0,
+        unit="days",
+        source="T",
+        about="Ordinary time that must pass after a leap of the clock before anything is erased by itself.",
+    )
+    erased_at_once: int = _number(
+        64_000_000, unit="bytes", source="T", about="Backups up to this size are erased in at once, larger ones later."
+    )
+
     # --- tools --------------------------------------------------------------------------------
     search_page: int = _number(8, unit="memories", source="T", about="Hits of a search page when no limit is given.")
     list_budget: int = _number(
@@ -456,6 +493,12 @@ class Settings:
     retry_memory: float = _number(
         3_600.0, unit="s", source="T", about="How long it is known what a call has written, should it be sent again."
     )
+
+    # --- audit --------------------------------------------------------------------------------
+    audit_window: float = _number(600.0, unit="s", source="T", about="Time within which much is unusual.")
+    audit_reads: int = _number(2_000, unit="memories", source="T", about="Read by one client in that time: flagged.")
+    audit_deletions: int = _number(50, unit="memories", source="T", about="Deleted in that time: flagged.")
+    audit_inhibitions: int = _number(20, unit="memories", source="T", about="Inhibited in that time: flagged.")
 
     # --- storage ------------------------------------------------------------------------------
     busy_timeout: int = _number(5_000, unit="ms", source="T", about="How long a write waits for another process.")

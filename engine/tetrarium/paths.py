@@ -33,6 +33,10 @@ RESERVE_FILE = "space.reserve"
 """Room that is given back when the disk is full, so that something can still be deleted."""
 
 
+AUDIT_FILE = "space.audit"
+"""Name of the mirrored end of the audit beside it: a count and a hash."""
+
+
 def default_data_dir() -> Path:
     """The folder of the space to open: the one that a variable names, else the per-user data folder of the platform."""
     for variable in DATA_DIR_VARIABLES:

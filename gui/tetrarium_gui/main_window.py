@@ -114,14 +114,23 @@ class MainWindow(QMainWindow):
             ("fit_all", self.space.fit_all),
             ("fit_selection", self.space.fit_selection),
             ("step_back", self.space.step_back),
-            ("color_cluster", lambda: self.state.set_color_by(ColorBy.CLUSTER)),
-            ("color_category", lambda: self.state.set_color_by(ColorBy.CATEGORY)),
+            ("look_front", lambda: self.space.look_from("front")),
+            ("look_right", lambda: self.space.look_from("right")),
+            ("look_top", lambda: self.space.look_from("top")),
+            ("isolate", self.space.isolate),
+            ("hide", self.space.hide_chosen),
+            ("show_everything", self.space.show_everything),
+            ("mark_cluster", self.space.mark_cluster),
+            ("mark_touching", self.space.mark_touching),
+            ("mark_rest", self.space.mark_rest),
+            *((f"color_{by}", lambda _=False, by=by: self.state.set_color_by(by)) for by in ColorBy),
             ("reset_layout", self.docks.arrange),
             ("theme_system", lambda: self._choose_theme("system")),
             ("theme_dark", lambda: self._choose_theme("dark")),
             ("theme_light", lambda: self._choose_theme("light")),
         ):
             self.commands[name].triggered.connect(act)
+        self.commands["level"].toggled.connect(self.space.set_level)
         self.commands["only_space"].toggled.connect(self._show_only_space)
         self.commands["reduced_motion"].toggled.connect(self._reduce_motion)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._apply_theme)

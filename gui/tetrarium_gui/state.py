@@ -19,6 +19,19 @@ class ColorBy(StrEnum):
 
     CLUSTER = "cluster"
     CATEGORY = "category"
+    TYPE = "type"
+    CONFIDENCE = "confidence"
+    IMPORTANCE = "importance"
+    AGE = "age"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A relation to draw as a line. kind: `supersedes`, or the word of a stated relation."""
+
+    source: str
+    target: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +74,7 @@ class WindowState(QObject):
     chosen_changed = Signal()
     highlight_changed = Signal()
     color_by_changed = Signal()
+    links_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -68,6 +82,7 @@ class WindowState(QObject):
         self._rows: dict[str, int] | None = None
         self.selected = ""
         self.chosen: tuple[str, ...] = ()
+        self.links: tuple[Link, ...] = ()
         self.highlight: Highlight | None = None
         self.color_by = ColorBy.CLUSTER
 
@@ -98,6 +113,12 @@ class WindowState(QObject):
         if ids != self.chosen:
             self.chosen = ids
             self.chosen_changed.emit()
+
+    def set_links(self, links: tuple[Link, ...]) -> None:
+        """The relations of the selected memory, as lines."""
+        if links != self.links:
+            self.links = links
+            self.links_changed.emit()
 
     def set_highlight(self, highlight: Highlight | None) -> None:
         if highlight != self.highlight:

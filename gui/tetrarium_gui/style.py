@@ -186,12 +186,31 @@ def part_color(theme: Theme, part: str) -> str:
 
 @lru_cache(maxsize=4)
 def scene_palette(theme: Theme) -> tuple[str, ...]:
-    """The colours that a memory's palette index means: 24 clusters, then 9 categories."""
-    clusters = tuple(cluster_color(theme, hue) for hue in range(2 * HUES))
-    return clusters + tuple(category_color(theme, category) for category in CATEGORIES)
+    """The colours that a memory's palette index means: 24 clusters, 9 categories, 5 types, 3 confidences, a ramp."""
+    lightness, chroma = theme.cluster_lightness[0], theme.cluster_chroma
+    return (
+        *(cluster_color(theme, hue) for hue in range(2 * HUES)),
+        *(category_color(theme, category) for category in CATEGORIES),
+        *(oklch(lightness, chroma, hue) for hue in TYPE_HUES),
+        *(ramp_color(theme, share) for share in (0.15, 0.55, 1.0)),
+        *(ramp_color(theme, step / (RAMP_STEPS - 1)) for step in range(RAMP_STEPS)),
+    )
 
 
+def ramp_color(theme: Theme, share: float) -> str:
+    """From little (0: near the canvas) to much (1): lightness, chroma and hue go one way together."""
+    near, far = (0.38, 0.88) if theme.name == "dark" else (0.84, 0.36)
+    return oklch(near + (far - near) * share, 0.05 + 0.09 * share, 290.0 - 205.0 * share)
+
+
+TYPE_HUES = (255.0, 160.0, 75.0, 10.0, 310.0)
+"""Of the memory types, in their order, degrees OKLCH."""
+RAMP_STEPS = 16
 CATEGORY_PALETTE_START = 2 * HUES
+TYPE_PALETTE_START = CATEGORY_PALETTE_START + len(CATEGORIES)
+CONFIDENCE_PALETTE_START = TYPE_PALETTE_START + len(TYPE_HUES)
+RAMP_PALETTE_START = CONFIDENCE_PALETTE_START + 3
+PALETTE_SIZE = RAMP_PALETTE_START + RAMP_STEPS
 
 
 def contrast(first: str, second: str) -> float:

@@ -21,7 +21,7 @@ from PySide6.QtCore import QObject, QThread, Signal
 from tetrarium.events import Event, SpaceChanged
 from tetrarium.mcp.host import Host
 from tetrarium.model import SpaceSnapshot
-from tetrarium.service import EVERYWHERE, MemoryService, fill_sample
+from tetrarium.service import EVERYWHERE, WINDOW, MemoryService, fill_sample
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +76,12 @@ class _Job:
     slot: str
     ticket: int
     verb: Verb
+
+
+def _as_window(service: MemoryService, verb: Verb) -> Any:
+    """Run a verb; what names no client is noted as done by the window."""
+    with service.acting_as(WINDOW):
+        return verb(service)
 
 
 def _look(service: MemoryService) -> Any:
@@ -167,7 +173,7 @@ class EngineThread(QThread):
 
     async def _do(self, host: Host, job: _Job) -> bool:
         try:
-            result = await host.call(job.verb)
+            result = await host.call(lambda service: _as_window(service, job.verb))
         except Exception as error:  # the worker loop is one of the two places that catch all (conventions 7)
             log.info("%s failed", job.slot, exc_info=True)
             if not self._closing:

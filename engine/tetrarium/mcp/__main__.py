@@ -18,7 +18,7 @@ from pathlib import Path
 from tetrarium import __version__, paths
 from tetrarium.config import DEFAULTS
 from tetrarium.mcp import meeting
-from tetrarium.mcp.arguments import from_system
+from tetrarium.mcp.projects import project_of
 
 LOG_LIMIT = 1_000_000
 """Bytes of what earlier hosts wrote into the log of a space, from which on it begins anew."""
@@ -72,14 +72,6 @@ def _run_host(options: argparse.Namespace) -> int:
         os.truncate(kept, 0)
     _log_to(options.log_file or kept, options.log_level)
     return hosting.run_detached(options.data_dir, options.status, options.linger)
-
-
-def project_of(named: str | None) -> str:
-    """The project of this client: named on the command line, else the folder the IDE has open, else none (global)."""
-    if named is not None:
-        return from_system(named).strip()
-    folder = from_system(os.environ.get("CLAUDE_PROJECT_DIR", "")).strip().replace("\\", "/").rstrip("/")
-    return folder.rsplit("/", 1)[-1]
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -4,10 +4,13 @@ Everything runs on one thread (the lane is the lock). A verb that writes is one 
 acknowledged is on disk. A recall or search writes nothing: accesses are counted later, in `maintain`.
 
     door       what every verb stands on
+    screening  what verbs that take words stand on: secrets masked first
     storing    store, record_decision, learn_pattern
     asking     search, recall, gather, explain, trace(s)
     briefing   brief: what matters of a project before anybody asks
     editing    get, update, inhibit, release, feedback, forget, restore, contradictions …
+    erasing    erase, trash, prove_deleted
+    guarding   secrets, exclusions, quarantine
     looking    page, snapshot, snapshot_since, stats
     arranging  clusters: walk, name, plan, apply, undo, examine, repair
     curating   trashed, corrections, amend_inhibition, inhibit_all, label_all, let_through, tune
@@ -16,6 +19,7 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     healing    health, heal
     undoing    history, undo, redo, undo_client
     exchange   export, anonymity, preview_import, import_file, imports, undo_import
+    auditing   audit, verify_audit, audit_flags; auditor notes every verb, in one place
 """
 
 from tetrarium.lifecycle.trust import WINDOW

@@ -26,8 +26,10 @@ from tetrarium.model import (
     Float32,
     Memory,
     RecallTrace,
+    UInt8,
 )
 from tetrarium.recall.ranking import Question, Ranking, Scope, analyse, rank
+from tetrarium.service.auditor import Auditor
 from tetrarium.space import Space
 from tetrarium.storage import memories as rows
 
@@ -59,6 +61,9 @@ TUNABLE = ("void_target", "vector_weight", "keyword_weight", "label_weight", "en
 
 _STATES = ("live", "inhibited", "all")
 
+QUARANTINED = "quarantined"
+"""A state that only a person may ask for."""
+
 
 class Door:
     """The open space behind the verbs, and what several of them need."""
@@ -67,6 +72,7 @@ class Door:
         self._space = Space(folder, settings)
         self._given = settings
         self._clusters = Clusters(self._space)
+        self._auditor = Auditor(self._space)
         self._asked: dict[str, deque[Asked]] = {}
         self._accesses: dict[int, tuple[int, datetime]] = {}
         self._questions: dict[int, set[bytes]] = {}
@@ -107,6 +113,7 @@ class Door:
     def maintain(self, *, most: int = 16) -> bool:
         """Work for a quiet moment: count accesses, embed what has no vector yet. True while there is more to do."""
         self._count_accesses()
+        self._auditor.flush()
         return self._space.complete_vectors(most) > 0 or self._check_a_slice()
 
     def _check_a_slice(self) -> bool:
@@ -126,9 +133,10 @@ class Door:
             return
         try:
             self._count_accesses()
+            self._auditor.flush()
             snapshots.keep(self._space)
         finally:
-            self._space.close()
+            self._auditor.closed(folded=self._space.close())
 
     def _ranked(self, text: str, scope: Scope, *, answering: bool = False) -> tuple[Ranking, Question, float]:
         embedding_ms = 0.0
@@ -154,18 +162,31 @@ class Door:
         )
         return ranking, question, embedding_ms
 
-    def _scope(self, project: str | None, state: str, *, beside: int | None = None) -> Scope:
-        """What may be answered. `beside`: a memory whose inhibition and expiry are looked past."""
-        if state not in _STATES:
-            raise InvalidInput(f"There is no state '{state}'.", advice=f"Use one of: {', '.join(_STATES)}.")
+    def _scope(self, project: str | None, state: str, *, beside: int | None = None, of_person: bool = False) -> Scope:
+        """What may be answered. `beside`: a memory whose inhibition, quarantine and expiry are looked past; of_person:
+        a person asks, who may look into the quarantine too."""
+        known = (*_STATES, QUARANTINED) if of_person else _STATES
+        if state not in known:
+            raise InvalidInput(f"There is no state '{state}'.", advice=f"Use one of: {', '.join(known)}.")
         table = self._space.indexes.table
-        inside = table.in_project(project or "")
+        everything = table.in_project(project or "")
+        trust = self._trust_levels()
         unexpired = table.expires > time.time()
+        if state == QUARANTINED:
+            waiting = everything & table.quarantined
+            return Scope(waiting, np.zeros_like(waiting), int(waiting.sum()), filtered=True, trust=trust)
+        inside = everything & ~table.quarantined
         live, inhibited = inside & ~table.inhibited & unexpired, inside & table.inhibited & unexpired
-        if beside is not None and inside[beside]:
+        if beside is not None and everything[beside]:
             live[beside], inhibited[beside] = True, False
         allowed = {"live": live, "inhibited": inhibited, "all": live | inhibited}[state]
-        return Scope(allowed, inhibited & ~allowed, int(live.sum()), filtered=state != "live")
+        return Scope(allowed, inhibited & ~allowed, int(live.sum()), filtered=state != "live", trust=trust)
+
+    def _trust_levels(self) -> UInt8:
+        """(capacity,) how much the source of each memory is trusted."""
+        table = self._space.indexes.table
+        levels: UInt8 = np.array([trust_of(name) for name in table.clients.names], np.uint8)[table.client]
+        return levels
 
     def _filtered(
         self,

@@ -13,8 +13,11 @@ from tetrarium.model import (
 )
 from tetrarium.service.arranging import Arranging
 from tetrarium.service.asking import Asking
+from tetrarium.service.auditing import Auditing
+from tetrarium.service.auditor import noted
 from tetrarium.service.editing import Editing
 from tetrarium.service.exchange import Exchange
+from tetrarium.service.guarding import Guarding
 from tetrarium.service.healing import Healing
 from tetrarium.service.looking import Looking
 from tetrarium.service.reading import Reading
@@ -28,10 +31,12 @@ SAMPLE = "sample"
 """The client name under which the sample memories are stored."""
 
 
+@noted
 class MemoryService(
     Storing,
     Asking,
     Editing,
+    Guarding,
     Relating,
     Looking,
     Arranging,
@@ -39,6 +44,7 @@ class MemoryService(
     Undoing,
     Reading,
     Exchange,
+    Auditing,
     Healing,
     Repeating,
 ):

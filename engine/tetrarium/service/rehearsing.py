@@ -76,4 +76,4 @@ class Rehearsing(Curating):
             num = self._number(name)
             if allowed[num]:
                 allowed[num], shadow[num] = False, True
-        return Scope(allowed, shadow, int(np.count_nonzero(allowed)), filtered=scope.filtered)
+        return Scope(allowed, shadow, int(np.count_nonzero(allowed)), filtered=scope.filtered, trust=scope.trust)

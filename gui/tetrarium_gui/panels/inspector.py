@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tetrarium.model import Cluster, Inhibition, Memory, Neighbour, Standing, Version
+from tetrarium.model import Cluster, Inhibition, KnowledgeGraph, Memory, Neighbour, Standing, Version
 from tetrarium_gui.panels.facts import FactsView
 from tetrarium_gui.panels.fields import MemoryForm
 from tetrarium_gui.panels.parts import Chips, EmptyState, PlainLabel, category_icon
@@ -108,12 +108,16 @@ class InspectorPanel(QWidget):
         self._pages.setCurrentIndex(1)
 
     def show_details(
-        self, versions: tuple[Version, ...], edges: Sequence[Inhibition], neighbours: Sequence[Neighbour]
+        self,
+        versions: tuple[Version, ...],
+        edges: Sequence[Inhibition],
+        neighbours: Sequence[Neighbour],
+        graph: KnowledgeGraph,
     ) -> None:
         """The rest about the memory on show."""
         if self.memory is not None:
             self.versions.show_versions(self.memory, versions)
-            self.relations.show_relations(self.memory, edges, neighbours)
+            self.relations.show_relations(self.memory, edges, neighbours, graph)
             self.tabs.setTabText(1, t("inspector.tab_versions", count=len(versions)))
 
     def clear(self) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
-from tetrarium.model import Inhibition, Memory, Neighbour
+from tetrarium.model import GraphEdge, Inhibition, KnowledgeGraph, Memory, Neighbour, Origin
 from tetrarium_gui.panels.parts import when
 from tetrarium_gui.style import GRID, Theme, mono_font, plain_tip, text_font, visible
 from tetrarium_gui.words import t
@@ -40,7 +40,9 @@ class RelationsView(QWidget):
         column.addWidget(self.tree)
         self.tree.itemActivated.connect(self._open)
 
-    def show_relations(self, memory: Memory, edges: Sequence[Inhibition], neighbours: Sequence[Neighbour]) -> None:
+    def show_relations(
+        self, memory: Memory, edges: Sequence[Inhibition], neighbours: Sequence[Neighbour], graph: KnowledgeGraph
+    ) -> None:
         self.tree.clear()
         by = [edge for edge in edges if edge.target == memory.id]
         over = [edge for edge in edges if edge.successor == memory.id]
@@ -48,6 +50,7 @@ class RelationsView(QWidget):
         for name, group in (("relations.inhibited_by", by), ("relations.supersedes", over), ("relations.chain", rest)):
             if group:
                 self._edges(t(name), group, memory)
+        self._stated([edge for edge in graph.edges if edge.origin is Origin.STATED], memory)
         near = self._group(t("relations.neighbours")) if neighbours else None
         for neighbour in neighbours[:MOST_NEIGHBOURS]:
             other = neighbour.memory
@@ -56,6 +59,15 @@ class RelationsView(QWidget):
         if not self.tree.topLevelItemCount():
             self._group(t("relations.empty"))
         self.tree.expandAll()
+
+    def _stated(self, edges: Sequence[GraphEdge], memory: Memory) -> None:
+        group = self._group(t("relations.stated")) if edges else None
+        for edge in edges:
+            outward = edge.source == memory.id
+            other = edge.target if outward else edge.source
+            kind = visible(edge.kind).replace("_", " ")
+            words = t("relations.to" if outward else "relations.from", kind=kind)
+            self._row(group, other, visible(self._excerpt_of(other)), words, visible(edge.note) or words)
 
     def _edges(self, title: str, edges: Sequence[Inhibition], memory: Memory) -> None:
         group = self._group(title)

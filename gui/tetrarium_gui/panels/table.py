@@ -30,6 +30,9 @@ BULK = ("trash", "label", "inhibit", "export")
 TYPING_PAUSE = 120
 """Milliseconds without a key after which the list is narrowed."""
 
+MIRRORED = 2_000
+"""Marks made in the space that the list follows; more rows take longer to mark than a person waits."""
+
 
 class TablePanel(QWidget):
     """The list; a current row emits its id, a double-click asks to go there, buttons act on all that are selected."""
@@ -93,6 +96,15 @@ class TablePanel(QWidget):
         else:
             self._select([memory_id])
             self.table.scrollTo(self.rows.index(row, TEXT), QAbstractItemView.ScrollHint.PositionAtCenter)
+        self._following = False
+        self._count()
+
+    def show_chosen(self, ids: tuple[str, ...]) -> None:
+        """Follow marks that were made elsewhere, of up to MIRRORED memories."""
+        if len(ids) > MIRRORED or ids == self.chosen():
+            return
+        self._following = True
+        self._select(ids)
         self._following = False
         self._count()
 

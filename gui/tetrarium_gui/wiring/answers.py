@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from tetrarium.model import Changes, Memory, RecallTrace, SearchResult
-from tetrarium_gui.state import highlight_of_recall, highlight_of_search
+from tetrarium.model import (
+    Changes,
+    Inhibition,
+    KnowledgeGraph,
+    Memory,
+    Neighbour,
+    Origin,
+    RecallTrace,
+    SearchResult,
+    Version,
+)
+from tetrarium_gui.state import Link, highlight_of_recall, highlight_of_search
 from tetrarium_gui.wiring.desk import Desk
+
+DRAWN = 60
+"""Nodes of the graph around the selected memory that are asked for."""
 
 
 class Answers(QObject):
@@ -52,11 +65,13 @@ class Answers(QObject):
         self._desk.panels.search.set_recalling(False)
 
     def _clear(self) -> None:
-        """Escape steps back: first the words and what they lit, then the selection, then the camera."""
+        """Escape steps back: first the words and what they lit, then marks, then the selection, then the camera."""
         state, search = self._desk.state, self._desk.panels.search
         if search.box.text() or state.highlight is not None:
             search.clear()
             self._forget()
+        elif len(state.chosen) > 1:
+            state.choose(())
         elif state.selected:
             state.select("")
         else:
@@ -85,18 +100,36 @@ class Answers(QObject):
             self._read(memory_id)
         else:
             self._desk.panels.inspector.clear()
+            self._desk.state.set_links(())
 
     def _read(self, memory_id: str) -> None:
         """The memory first, since it is waited for; what hangs together with it follows."""
         self._desk.bridge.get(memory_id)
         self._desk.bridge.ask(
             "details",
-            lambda s: (s.versions(memory_id), s.inhibitions(memory_id), s.neighbours(memory_id)),
-            lambda found: (
-                self._desk.panels.inspector.show_details(*found) if self._desk.state.selected == memory_id else None
+            lambda s: (
+                s.versions(memory_id),
+                s.inhibitions(memory_id),
+                s.neighbours(memory_id),
+                s.relations(memory_id, limit=DRAWN),
             ),
+            lambda found: self._take_details(memory_id, *found),
             otherwise=lambda _: True,  # the memory itself was asked for just before: it tells what is wrong
         )
+
+    def _take_details(
+        self,
+        memory_id: str,
+        versions: tuple[Version, ...],
+        edges: tuple[Inhibition, ...],
+        neighbours: tuple[Neighbour, ...],
+        graph: KnowledgeGraph,
+    ) -> None:
+        state = self._desk.state
+        if state.selected == memory_id:
+            self._desk.panels.inspector.show_details(versions, edges, neighbours, graph)
+            drawn = [edge for edge in graph.edges if edge.origin in (Origin.STATED, Origin.CORRECTION)]
+            state.set_links(tuple(Link(edge.source, edge.target, edge.kind) for edge in drawn))
 
     def _take_memory(self, memory: Memory) -> None:
         state = self._desk.state

@@ -35,6 +35,7 @@ class Lists(QObject):
         panels = desk.panels
         panels.list.bulk_asked.connect(self.begin)
         panels.list.chosen_changed.connect(desk.state.choose)
+        desk.state.chosen_changed.connect(lambda: panels.list.show_chosen(desk.state.chosen))
         panels.trash.restore_asked.connect(self.restore)
         panels.trash.delete_asked.connect(self.delete)
         for menu_asked in (
