@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -334,3 +335,23 @@ def test_a_picture_is_saved_at_the_chosen_size(
     }
     assert len(seen) > 20, "the space is in it"
     assert Path(window.places.recent()[0]) == agent.path
+
+
+def test_what_takes_longer_than_a_second_is_said_and_a_question_can_be_given_up(
+    agent: MemoryService, open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window = open_window(agent.path)
+    going, answers, changes = Event(), [], []
+    window.bridge.ask("slow", lambda _: going.wait(30), answers.append)
+    window.bridge.ask("waiting", lambda _: True, answers.append)
+    window.bridge.edit(lambda s: s.stats().memories, changes.append)
+    until(qtbot, lambda: window.status.is_working and window.status.cancel.isVisible())
+    pressed(qtbot, window.status.cancel)
+    assert window.status.cancel.isHidden()
+    going.set()
+    until(
+        qtbot,
+        lambda: changes == [3],
+    )
+    until(qtbot, lambda: not window.status.is_working)
+    assert answers == [], "what was given up is not answered any more"

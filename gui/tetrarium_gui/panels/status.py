@@ -64,6 +64,10 @@ class StatusLine(QWidget):
         self.work.show()
         self.cancel.setVisible(stop is not None)
 
+    @property
+    def is_working(self) -> bool:
+        return not self.work.isHidden()
+
     def end_work(self) -> None:
         self._stop = None
         self.work.hide()
