@@ -38,7 +38,8 @@ from tetrarium_gui.style import DARK
 
 OPENS_WITHIN = 300.0
 """Milliseconds: the bar for a list of 100,000 rows."""
-STORES = 60
+FILLED, STORES = 80, 40
+"""Memories there at first, and how many an agent stores, each followed by a recall."""
 TICK = 10
 
 
@@ -97,7 +98,8 @@ def lag() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "space"
         with open_space(folder) as service:
-            fill_sample(service)
+            room = iter(range(FILLED))
+            fill_sample(service, stop=lambda: next(room, None) is None)
         shell = Shell(folder, QSettings(str(Path(scratch) / "w.ini"), QSettings.Format.IniFormat))
         shell.show()
         wait(lambda: shell.window.state.snapshot is not None)
