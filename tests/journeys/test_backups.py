@@ -108,20 +108,22 @@ def test_what_is_stored_after_going_back_never_takes_an_old_number(tmp_path: Pat
 
 
 def test_one_memory_comes_back_from_the_trash_with_its_words_or_wholly(space: MemoryService) -> None:
-    edited, trashed, purged = (
-        str(space.store(text, labels=["old"], importance=0.8).id)
-        for text in (FACT, OTHER, "The ledger is closed in May.")
-    )
+    def stored(text: str) -> str:
+        return str(space.store(text, labels=["old"], importance=0.8).id)
+
+    edited, trashed = stored(FACT), stored(OTHER)
+    without = space.backup().name
+    gone = stored("The ledger is closed in May.")
     name = space.backup().name
-    before = {memory_id: space.get(memory_id) for memory_id in (edited, trashed, purged)}
+    before = {memory_id: space.get(memory_id) for memory_id in (edited, trashed, gone)}
+    space.restore_backup(without)
     space.update(edited, content=NEWER, labels=["new"])
     space.forget(trashed)
-    space.forget(purged, permanently=True)
     for memory_id in before:
         back = space.restore_memory(name, memory_id, client=WINDOW)
         assert (back.content, back.labels, back.importance) == (before[memory_id].content, ("old",), 0.8)
         assert back.created_at == before[memory_id].created_at
-    assert [hit.id for hit in space.search("ledger", limit=1)] == [purged]
+    assert [hit.id for hit in space.search("ledger", limit=1)] == [gone]
     with pytest.raises(InvalidInput, match="nothing changed"):
         space.restore_memory(name, edited)
     for _ in before:
