@@ -6,6 +6,7 @@ journey, a fault or the window is named by some promise. A name is "file::test",
 
 from __future__ import annotations
 
+RELAY = "journeys/test_relay.py::"
 JOURNEYS = "journeys/test_memories.py::"
 MCP = "journeys/test_mcp.py::"
 WIRE = "journeys/test_mcp_wire.py::"
@@ -80,6 +81,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "A question on what the space does not know is answered with nothing, and the reason.": (
         JOURNEYS + "test_a_subject_that_the_space_does_not_know_is_answered_with_nothing_and_the_reason",
+        "unit/test_evidence.py::*",
     ),
     "Without the model it works by keywords and says so; what was stored then is embedded later.": (
         JOURNEYS + "test_a_memory_stored_without_the_model_is_found_by_meaning_once_it_is_back",
@@ -159,7 +161,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         WIRE + "test_only_the_protocol_leaves_on_standard_output_also_with_debug_logging_and_at_the_end",
         WIRE + "test_a_request_that_cannot_be_read_is_answered_all_the_same",
         WIRE + "test_deep_but_readable_arguments_are_refused_by_name",
-        WIRE + "test_mutated_requests_never_stop_the_endpoint",
+        WIRE + "test_nonsense_is_answered_wherever_its_id_is_legible_and_never_stops_the_endpoint",
         WIRE + "test_a_line_beyond_the_limit_is_refused_and_the_next_one_served",
         WIRE + "test_calls_under_way_are_answered_after_the_client_closed_its_side",
     ),
@@ -209,6 +211,29 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_embedding.py::*",
     ),
     "Exact search and HNSW find the same; a damaged index file is never used.": ("unit/test_vectors.py::*",),
+    "A person corrects in the window: edited with the text before kept, superseded, inhibited with a reason, released, put "
+    "into the trash and back; a change by somebody else meanwhile shows both texts; no text is lost or slows the window.": (
+        "gui/test_editing.py::*",
+    ),
+    "The window speaks English and Chinese from one catalogue, and shows no text of a memory as markup.": (
+        "unit/test_words.py::*",
+    ),
+    "Every read and write is noted: who, what, when, how many; never content; reads write nothing themselves.": (
+        "journeys/test_audit.py::test_every_read_and_write_is_noted_in_order_with_who_and_how_many",
+        "journeys/test_audit.py::test_the_audit_holds_no_content_no_question_and_no_id",
+        "journeys/test_audit.py::test_a_read_writes_nothing_and_is_noted_in_a_quiet_moment_or_before_the_next_write",
+        "journeys/test_audit.py::test_a_write_that_fails_is_not_noted_and_takes_no_read_with_it",
+        "journeys/test_audit.py::test_two_programs_write_one_chain",
+        "journeys/test_audit.py::test_a_tools_call_is_noted_under_its_client",
+        "journeys/test_audit.py::test_every_verb_of_the_door_is_sorted_into_reads_writes_and_the_rest",
+    ),
+    "A row of the audit that was altered, dropped, reordered or cut off is found at the first bad one; unusual behaviour is flagged.": (
+        "journeys/test_audit.py::test_tampering_is_found_at_the_first_bad_row",
+        "journeys/test_audit.py::test_the_audit_goes_on_when_the_space_goes_back_to_a_backup",
+        "journeys/test_audit.py::test_an_anchor_kept_elsewhere_proves_what_the_folder_alone_cannot",
+        "journeys/test_audit.py::test_mass_reads_mass_deletions_and_bursts_of_inhibition_are_flagged",
+        "journeys/test_audit.py::test_the_command_line_lists_proves_and_flags",
+    ),
     "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
         "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
         "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",
@@ -241,6 +266,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_history.py::*",
     ),
     "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
+    "The trash and every correction are listed, many memories are changed in one step, what is let through is never void, and "
+    "a recall can be asked again under other premises.": ("journeys/test_curating.py::*",),
     "Memories, topics, recalls and the health of the space are resources: quoted, with their source; inhibited words never unsaid.": (
         "journeys/test_mcp_resources.py::*",
     ),
@@ -250,6 +277,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
         "journeys/test_mcp_long_calls.py::*",
     ),
+    "Every panel answers to real clicks: a recall replayed and explained, voids let through, dials with their effect, edges "
+    "compared and lifted, many memories at once with a preview, an agent followed live, topics, time, health, export, pictures; "
+    "and every change is undone, after a restart too.": ("gui/test_panels.py::*",),
     "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
         "conformance/test_conformance.py::*",
     ),
@@ -261,8 +291,51 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
         "journeys/test_hooks.py::*",
     ),
+    "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
+        "gui/test_choosing.py::*",
+    ),
     "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
     "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
         "journeys/test_backups.py::*",
+    ),
+    "An empty space offers a sample, an import and the connection of an IDE, each shown before it happens; spaces and languages "
+    "change in place; all of it goes by the keyboard, and it closes well at any moment.": (
+        "gui/test_beginnings.py::*",
+    ),
+    "All clients of a space share one host; when it is killed, asked to end or updated, no client notices and nothing is lost or written twice.": (
+        RELAY + "test_clients_that_start_together_share_one_host_and_lose_nothing",
+        RELAY + "test_a_killed_host_is_replaced_without_the_client_noticing",
+        RELAY + "test_the_official_client_survives_its_host_in_both_eras",
+        RELAY + "test_a_host_that_is_asked_to_end_hands_its_clients_on",
+        RELAY + "test_an_older_host_makes_room_for_a_newer_one",
+        RELAY + "test_what_a_crashed_host_left_behind_is_no_owner",
+        RELAY + "test_where_no_host_can_be_shared_the_client_gets_one_of_its_own",
+        RELAY + "test_every_spelling_of_a_folder_is_one_space",
+        "journeys/test_repeating.py::*",
+        "unit/test_ledger.py::*",
+        "unit/test_meeting.py::*",
+    ),
+    "An agent and the window share a space, and neither needs the other.": ("gui/test_beside_agents.py::*",),
+    "What an IDE starts is the standard library alone; the host outlives the IDE and ends when nobody wants it any more.": (
+        RELAY + "test_a_relay_loads_the_standard_library_and_nothing_else",
+        RELAY + "test_a_host_survives_the_process_group_and_the_process_tree_of_its_client",
+        RELAY + "test_many_calls_leave_no_descriptor_open",
+    ),
+    "A client that floods, falls silent, dies or talks nonsense harms itself only.": (
+        RELAY + "test_a_client_that_stops_reading_stops_nobody_else",
+        RELAY + "test_sixty_four_interleaved_calls_a_storm_of_cancels_and_ids_used_twice",
+        RELAY + "test_a_client_that_is_killed_in_the_middle_of_a_call_harms_nobody",
+        RELAY + "test_a_client_that_writes_in_circles_is_told_to_wait_and_still_may_read",
+        "unit/test_lane.py::*",
+        "unit/test_lines.py::*",
+    ),
+    "Whoever watches a resource hears of its change from any client, also after the host was killed.": (
+        "journeys/test_mcp_notices.py::*",
+    ),
+    "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
+    "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
+    "Whatever write, sync or rename fails, the disk is full, the permissions go or the clock jumps: it is said, reads go on, "
+    "nothing acknowledged is lost, nothing expires for good, and a full disk still lets memories go.": (
+        "faults/test_durability.py::*",
     ),
 }

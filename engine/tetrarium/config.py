@@ -129,6 +129,13 @@ class Settings:
         5_000, unit="memories", source="measured", about="Cap on the document frequency of terms that fetch candidates."
     )
 
+    fetched_matches: int = _number(
+        3_000,
+        unit="memories",
+        source="measured",
+        about="Matches of the rarest query terms at which further terms fetch no more candidates.",
+    )
+
     # --- search: bounded factors --------------------------------------------------------------
     recency_half_life: float = _number(
         30.0, unit="days", source="S1", about="Half-life of the recency factor, counted from the last access."
@@ -155,10 +162,16 @@ class Settings:
 
     # --- recall -------------------------------------------------------------------------------
     evidence_floor: float = _number(
-        2.0,
+        4.5,
         unit="standard deviations",
         source="measured",
         about="Evidence under which a recall answers nothing: its subject is not in this space. 0 answers always.",
+    )
+    known_weight: float = _number(
+        6.8,
+        unit="standard deviations",
+        source="measured",
+        about="Evidence that knowing every word of a question's subject is worth.",
     )
     default_budget: int = _number(4_000, unit="tokens", source="S2", about="Budget of a recall when none is given.")
     hook_start_budget: int = _number(
@@ -180,10 +193,10 @@ class Settings:
         about="Share of the candidates that a recall aims to void; an aim, not a quota.",
     )
     cluster_threshold: float = _number(
-        0.15,
+        0.10,
         unit="Jaccard",
         source="measured",
-        about="Average-linkage threshold of the void pass (S2 has 0.25; 0.15 keeps more on-topic memories).",
+        about="Average-linkage threshold of the void pass (S2 has 0.25, which voids 16 % of what is on topic).",
     )
     void_cut: float = _number(
         -0.2, unit="standard deviations", source="measured", about="Topic profile under which a cluster is off topic."
@@ -455,6 +468,37 @@ class Settings:
         source="T",
         about="Memories that an anonymous export may leave out before it is told more coarsely.",
     )
+    # --- relay and host -----------------------------------------------------------------------
+    host_linger: float = _number(
+        600.0, unit="s", source="T", about="How long the host of a space stays after its last client has left."
+    )
+    host_patience: float = _number(
+        30.0,
+        unit="s",
+        source="T",
+        about="How long a relay waits for a host that is starting or leaving before it starts one of its own.",
+    )
+    host_closing_time: float = _number(
+        10.0, unit="s", source="T", about="How long the store may take to close when the host leaves."
+    )
+    open_requests: int = _number(
+        256, unit="requests", source="T", about="Unanswered requests of one client from which on no more are read."
+    )
+    write_burst: int = _number(
+        2_000, unit="writes", source="T", about="Writes that one client may make as fast as it likes."
+    )
+    write_rate: float = _number(
+        20.0, unit="writes/s", source="T", about="Writes of one client a second in the long run; more are refused."
+    )
+    retry_memory: float = _number(
+        3_600.0, unit="s", source="T", about="How long it is known what a call has written, should it be sent again."
+    )
+
+    # --- audit --------------------------------------------------------------------------------
+    audit_window: float = _number(600.0, unit="s", source="T", about="Time within which much is unusual.")
+    audit_reads: int = _number(2_000, unit="memories", source="T", about="Read by one client in that time: flagged.")
+    audit_deletions: int = _number(50, unit="memories", source="T", about="Deleted in that time: flagged.")
+    audit_inhibitions: int = _number(20, unit="memories", source="T", about="Inhibited in that time: flagged.")
 
     # --- storage ------------------------------------------------------------------------------
     busy_timeout: int = _number(5_000, unit="ms", source="T", about="How long a write waits for another process.")

@@ -6,6 +6,7 @@
     │   ├── NotFound         no memory, recall or cluster of that id
     │   ├── StaleEdit        the memory changed since the caller read it
     │   ├── NotTrusted       a client may not change what a more trusted one stored
+    │   ├── TooFast          a client writes faster than any agent that learns
     │   └── SpaceUnavailable the data folder cannot be used as asked
     │       ├── NewerSpace   written by a newer Tetrarium
     │       ├── DamagedSpace the store is not readable
@@ -57,6 +58,10 @@ class StaleEdit(UserError):
 
 class NotTrusted(UserError):
     """A client may not inhibit, release, rewrite or forget what a more trusted one stored; nothing changed."""
+
+
+class TooFast(UserError):
+    """A client has used up what it may write in a short time; the advice says when to try again."""
 
 
 class SpaceUnavailable(UserError):

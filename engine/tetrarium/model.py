@@ -233,6 +233,14 @@ class Inhibition:
 
 
 @dataclass(frozen=True, slots=True)
+class Trashed:
+    """A memory in the trash, and since when."""
+
+    memory: Memory
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Contradiction:
     """A live pair that may not both be true. Proposed, never applied: only `supersedes` or `inhibit` takes one out."""
 
@@ -1098,6 +1106,46 @@ class SpaceStats:
     relations: int = 0
     pinned: int = 0
     quarantined: int = 0
+    audit_flags: tuple[AuditFlag, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One read or write: who, when, how many memories. kind: read, write, delete, inhibit, refused (nothing changed)."""
+
+    seq: int
+    at: datetime
+    verb: str
+    kind: str
+    client: str
+    session: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditProof:
+    """Whether the audit is whole. anchor: COUNT:HASH of its end, to be kept elsewhere and asked for later;
+    first_bad: 0 when it is sound, else the row, the kind (altered, dropped, reordered, truncated) and why."""
+
+    rows: int
+    anchor: str
+    first_bad: int = 0
+    kind: str = ""
+    why: str = ""
+
+    @property
+    def is_sound(self) -> bool:
+        return not self.first_bad
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFlag:
+    """Unusual behaviour: a client read, deleted or inhibited (kind) so many memories within a short time from `since`."""
+
+    kind: str
+    client: str
+    count: int
+    since: datetime
 
 
 @dataclass(frozen=True, slots=True)

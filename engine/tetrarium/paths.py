@@ -20,6 +20,9 @@ SNAPSHOT_FILE = "space.picture"
 DATA_DIR_VARIABLES = ("TETRARIUM_DATA_DIR", "VOID_DATA_DIR")
 """Variables that name the folder of the space to open; the second for people who come from Void Memory."""
 
+LOCK_FILE, ADDRESS_FILE, LOG_FILE = "space.lock", "space.host", "host.log"
+"""Names of what the host of the space keeps beside it: the lock on being the host, where it listens, what went wrong."""
+
 PROGRAMS = {"tetrarium": "tetrarium_gui", "tetrarium-mcp": "tetrarium.mcp"}
 """Our programs, each with the module that `python -m` runs for it."""
 
@@ -30,14 +33,26 @@ RESERVE_FILE = "space.reserve"
 """Room that is given back when the disk is full, so that something can still be deleted."""
 
 
+AUDIT_FILE = "space.audit"
+"""Name of the mirrored end of the audit beside it: a count and a hash."""
+
+
 def default_data_dir() -> Path:
     """The folder of the space to open: the one that a variable names, else the per-user data folder of the platform."""
     for variable in DATA_DIR_VARIABLES:
         if named := os.environ.get(variable, "").strip():
             return Path(named).expanduser()
-    import platformdirs
+    return _user_data() / "default"
 
-    return Path(platformdirs.user_data_dir("Tetrarium", appauthor=False)) / "default"
+
+def _user_data() -> Path:
+    """The platform's folder for what this user's Tetrarium keeps. On Linux without a library: the relay asks."""
+    if not sys.platform.startswith("linux"):
+        import platformdirs  # knows the other platforms, and takes its time
+
+        return Path(platformdirs.user_data_dir("Tetrarium", appauthor=False))
+    named = os.environ.get("XDG_DATA_HOME", "").strip()
+    return (Path(named) if Path(named).is_absolute() else Path.home() / ".local/share") / "Tetrarium"
 
 
 def resources() -> Path:

@@ -12,7 +12,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -62,6 +62,16 @@ _SEED = 20_261_130
 """Of the random pairs: the same store calibrates the same everywhere."""
 
 
+class Attempt(Protocol):
+    """A run of a call that may be a repetition: it knows the transactions that an earlier run made."""
+
+    def before(self) -> tuple[Any] | None: ...
+
+    def record(self, connection: Connection, result: Any) -> None: ...
+
+    def done(self) -> None: ...
+
+
 class Space:
     """The live state behind the service. One thread only."""
 
@@ -75,6 +85,7 @@ class Space:
         self.database = Database.open(folder, busy_timeout=settings.busy_timeout)
         self.reader = rows.MemoryReader(self.database)
         self.synonyms = Synonyms.read(paths.resources() / "lexicons" / SYNONYMS_FILE, folder / SYNONYMS_FILE)
+        self.attempt: Attempt | None = None
         self._vectors_missing = False
         self.clusters = cluster_rows.ClusterReader(self.database)
         self.history = HistoryReader(self.database)
@@ -111,6 +122,16 @@ class Space:
         except ModelUnavailable as error:
             self._lose_model(error)
             return None
+
+    def pieces(self, text: str) -> list[tuple[str, float]]:
+        """A text in pieces of the model's vocabulary with their surprise in nats; [] without a model."""
+        if self.embedder is None:
+            return []
+        try:
+            return self.embedder.pieces(text)
+        except ModelUnavailable as error:
+            self._lose_model(error)
+            return []
 
     def embed_passages(self, texts: Sequence[str]) -> list[Float32 | None]:
         """The unit vector of each text, rounded as the store keeps it (float16); None for all without a model,
@@ -162,6 +183,7 @@ class Space:
 
         `plan` must change nothing: it runs again when another process commits in between. op, client: what history
         calls it and who did it; what changes nothing leaves no entry. frees: on a full disk the reserve is given up for it.
+        Under an attempt that repeats an earlier one, a transaction that was made then gives what it gave, and changes nothing.
         """
         try:
             return self._write(plan, commit, op, client)
@@ -176,6 +198,9 @@ class Space:
     def _write(self, plan: Callable[[], Plan], commit: Callable[[Connection, Plan], Result], op: str, client: str) -> Result:  # fmt: skip
         for _ in range(_ATTEMPTS):
             self.catch_up()
+            if self.attempt and (before := self.attempt.before()):
+                made: Result = before[0]
+                return made
             planned = plan()
             try:
                 with self.database.write() as connection:
@@ -184,12 +209,16 @@ class Space:
                     effects.begin(connection, op, client, rows.microseconds(rows.now()))
                     result = commit(connection, planned)
                     self.last_entry = effects.finish(connection)
+                    if self.attempt:
+                        self.attempt.record(connection, result)
             except _Overtaken:
                 continue
             except BaseException:
                 # `take_out` may have gone ahead of a transaction that then failed.
                 self._load_geometry()
                 raise
+            if self.attempt:
+                self.attempt.done()
             self._take_over()
             return result
         raise SpaceBusy(
@@ -388,9 +417,10 @@ class Space:
         """The state of the store that the indexes show, for caches."""
         return self.indexes.version, int(self.reader.meta("recalls", {"count": 0})["count"])
 
-    def close(self) -> None:
+    def close(self) -> bool:
+        """Close everything; whether all of it is in the store's file now."""
         self.indexes.vectors.close()
-        self.database.close()
+        return self.database.close()
 
     # --- private ------------------------------------------------------------------------------
 
@@ -441,10 +471,9 @@ class Space:
     def damage_note(self) -> str:
         """What is left out of every answer because it is damaged; "" when nothing is."""
         damage = self.damage
-        lost = len(damage.lost.get(MEMORY.code, ()))
-        count = len(damage.rows(MEMORY)) + lost
+        count = len(damage.keys(MEMORY))
         parts = [f"{count} {'memory is' if count == 1 else 'memories are'} damaged and left out"] if count else []
-        if damage.rows(INHIBITION) or damage.lost.get(INHIBITION.code):
+        if damage.keys(INHIBITION):
             parts.append("records of corrections are damaged")
         if damage.structure or damage.indexes or damage.fulltext:
             parts.append("the store is damaged")

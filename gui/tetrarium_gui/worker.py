@@ -20,7 +20,8 @@ from PySide6.QtCore import QObject, QThread, Signal
 
 from tetrarium.events import Event, SpaceChanged
 from tetrarium.mcp.host import Host
-from tetrarium.service import EVERYWHERE, MemoryService, fill_sample
+from tetrarium.model import SpaceSnapshot
+from tetrarium.service import EVERYWHERE, WINDOW, MemoryService, fill_sample
 
 log = logging.getLogger(__name__)
 
@@ -31,9 +32,25 @@ GROWTH_INTERVAL = 0.3
 DRAIN_TIME = 5.0
 """Seconds that quitting waits for the job in hand."""
 
-__all__ = ["EVERYWHERE", "Answer", "EngineThread", "Failure", "Verb"]
+__all__ = ["EVERYWHERE", "Answer", "EngineThread", "Failure", "Verb", "filling"]
 
 Verb = Callable[[MemoryService], Any]
+
+
+Tell = Callable[[SpaceSnapshot], None]
+
+
+def filling(stop: Callable[[], bool], tell: Tell) -> Verb:
+    """The verb that stores the sample, telling a picture of the space now and then; `stop` is asked before each memory."""
+
+    def fill(service: MemoryService) -> int:
+        off = service.events.subscribe(_Growth(service, lambda answer: tell(answer.result)))
+        try:
+            return fill_sample(service, stop=stop)
+        finally:
+            off()
+
+    return fill
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +76,12 @@ class _Job:
     slot: str
     ticket: int
     verb: Verb
+
+
+def _as_window(service: MemoryService, verb: Verb) -> Any:
+    """Run a verb; what names no client is noted as done by the window."""
+    with service.acting_as(WINDOW):
+        return verb(service)
 
 
 def _look(service: MemoryService) -> Any:
@@ -150,7 +173,7 @@ class EngineThread(QThread):
 
     async def _do(self, host: Host, job: _Job) -> bool:
         try:
-            result = await host.call(job.verb)
+            result = await host.call(lambda service: _as_window(service, job.verb))
         except Exception as error:  # the worker loop is one of the two places that catch all (conventions 7)
             log.info("%s failed", job.slot, exc_info=True)
             if not self._closing:

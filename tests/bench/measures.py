@@ -46,6 +46,9 @@ class KeptPassages:
             self._kept = dict(zip(saved["texts"].tolist(), saved["vectors"], strict=True))
         self.name, self.dimension = embedder.name, embedder.dimension
 
+    def pieces(self, text: str) -> list[tuple[str, float]]:
+        return self._embedder.pieces(text)
+
     def embed_query(self, text: str) -> Float32:
         return self._embedder.embed_query(text)
 

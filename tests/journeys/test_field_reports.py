@@ -170,8 +170,8 @@ def test_row_24_absent_subjects_are_answered_with_nothing_and_a_reason(space: Me
     traces = [space.recall(question) for question in ABSENT]
     empty = [trace for trace in traces if not trace.blocks]
     assert all(trace.note for trace in empty)
-    # Half of them with this model; what it cannot tell apart is answered rather than withheld (decision 0003).
-    assert len(empty) >= 4, [(trace.query, len(trace.blocks)) for trace in traces if trace.blocks]
+    # What this model cannot tell apart is answered rather than withheld (decision 0023).
+    assert len(empty) >= 7, [(trace.query, len(trace.blocks)) for trace in traces if trace.blocks]
 
 
 def test_row_24_questions_on_what_is_there_are_still_answered(space: MemoryService) -> None:

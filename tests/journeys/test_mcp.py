@@ -13,10 +13,14 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, Implementation
 
+from clients import LINGER
 from tetrarium.mcp.tools import BY_NAME
 from tetrarium.service import open_space
 
 ERAS = ["legacy", "2026-07-28"]
+SHAPES = {"legacy": ("--standalone",), "2026-07-28": LINGER}
+"""Each era in one of the two shapes of the endpoint; tests/journeys/test_relay.py has both eras on the relay."""
+
 READING = {"memory_search": {"query": "anything at all"}, "void_recall": {"query": "anything at all"}, "void_stats": {}}
 
 OLD = "The billing service listens on port 8080 behind the proxy."
@@ -32,7 +36,7 @@ def talk(space: Path, era: str, journey: Callable[[Client], Awaitable[None]], *,
     """Runs a journey with a client of that era; the environment is the bare one that an IDE's SDK passes on."""
     endpoint = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "tetrarium.mcp", "--data-dir", str(space), "--project", project],
+        args=["-m", "tetrarium.mcp", "--data-dir", str(space), "--project", project, *SHAPES[era]],
         env={"PYTHONPATH": ":".join(path for path in sys.path if path)},
     )
 

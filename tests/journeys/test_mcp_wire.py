@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import queue
-import random
 import select
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,98 +15,11 @@ from typing import Any
 
 import pytest
 
+from clients import HELLO, LINGER, PATIENCE, Pipe
+from nonsense import cases, mutations
 from tetrarium.mcp.tools import TOOLS
 
-HELLO = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "pipe", "version": "1"},
-}
 TEXT = "The importer reads GB18030 files because the bank still sends them in that encoding."
-PATIENCE = 60.0
-"""Seconds that any answer may take on a busy machine."""
-
-
-class Pipe:
-    """A client of bare pipes: every line that comes out is kept as it came."""
-
-    def __init__(self, space: Path, *options: str, environment: dict[str, str] | None = None) -> None:
-        bare = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tetrarium.mcp", "--data-dir", str(space), *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=bare | (environment or {}),
-        )
-        self.lines: list[bytes] = []
-        self.errors: list[bytes] = []
-        self._answers: queue.Queue[dict[str, Any]] = queue.Queue()
-        self._kept: dict[Any, dict[str, Any]] = {}
-        self._number = 0
-        self._readers = [threading.Thread(target=self._read_out), threading.Thread(target=self._read_err)]
-        for reader in self._readers:
-            reader.start()
-
-    def _read_out(self) -> None:
-        assert self.process.stdout
-        for line in self.process.stdout:
-            self.lines.append(line)
-            self._answers.put(json.loads(line))
-
-    def _read_err(self) -> None:
-        assert self.process.stderr
-        self.errors.extend(self.process.stderr)
-
-    def send(self, line: bytes) -> None:
-        assert self.process.stdin
-        self.process.stdin.write(line + b"\n")
-        self.process.stdin.flush()
-
-    def answer(self, request: Any) -> dict[str, Any]:
-        while request not in self._kept:
-            answer = self._answers.get(timeout=PATIENCE)
-            self._kept[answer.get("id")] = answer
-        return self._kept.pop(request)
-
-    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        self._number += 1
-        request = f"n{self._number}"
-        self.send(json.dumps({"jsonrpc": "2.0", "id": request, "method": method, "params": params}).encode())
-        return self.answer(request)
-
-    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        result: dict[str, Any] = self.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
-        return result
-
-    def hello(self) -> Pipe:
-        assert self.ask("initialize", HELLO)["result"]["serverInfo"]["name"] == "tetrarium"
-        self.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
-        return self
-
-    def leave(self) -> tuple[int, float]:
-        """Closes its side; exit code and seconds until the endpoint was gone."""
-        assert self.process.stdin
-        begun = time.monotonic()
-        self.process.stdin.close()
-        return self._gone(), time.monotonic() - begun
-
-    def _gone(self) -> int:
-        code = self.process.wait(timeout=PATIENCE)
-        for reader in self._readers:
-            reader.join(timeout=PATIENCE)
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            assert stream
-            stream.close()
-        return code
-
-    def end(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        if self._readers[0].is_alive() or not self.process.stdout or not self.process.stdout.closed:
-            assert self.process.stdin
-            self.process.stdin.close()
-            self._gone()
 
 
 @pytest.fixture
@@ -124,9 +34,12 @@ def pipe(space: Path) -> Iterator[Pipe]:
     pipe.end()
 
 
-def test_only_the_protocol_leaves_on_standard_output_also_with_debug_logging_and_at_the_end(space: Path) -> None:
+@pytest.mark.parametrize("standalone", [False, True], ids=["relay", "standalone"])
+def test_only_the_protocol_leaves_on_standard_output_also_with_debug_logging_and_at_the_end(
+    space: Path, standalone: bool
+) -> None:
     noisy = {"PYTHONWARNINGS": "always", "PYTHONDEVMODE": "1", "TETRARIUM_DATA_DIR": "/nowhere"}
-    pipe = Pipe(space, "--log-level", "debug", environment=noisy).hello()
+    pipe = Pipe(space, "--log-level", "debug", standalone=standalone, environment=noisy).hello()
     pipe.ask("tools/list", {})
     pipe.call("memory_create", content=TEXT)
     for query in ("pre-edit", "GB/s", "don't", '"open', "a:b", "NOT", "*", "x" * 10_000, "\u202e", "NEAR(a b)"):
@@ -136,7 +49,7 @@ def test_only_the_protocol_leaves_on_standard_output_also_with_debug_logging_and
     code, seconds = pipe.leave()
     assert (code, seconds < 5) == (0, True)
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in pipe.lines)
-    assert pipe.errors
+    assert pipe.errors or (space / "host.log").stat().st_size  # the log went where it belongs
 
 
 def test_text_keeps_every_character_under_a_c_locale_and_a_windows_code_page(space: Path) -> None:
@@ -186,16 +99,24 @@ def test_half_a_character_is_refused_by_name_and_nothing_is_stored(pipe: Pipe) -
     ],
 )
 def test_a_request_that_cannot_be_read_is_answered_all_the_same(
-    talking: Pipe, line: bytes, request_id: Any, code: int
+    talking: Pipe, alone: Pipe, line: bytes, request_id: Any, code: int
 ) -> None:
-    talking.send(line)
-    assert talking.answer(request_id)["error"]["code"] == code
-    assert talking.ask("ping", {})["result"] == {}
+    for pipe in (talking, alone):
+        pipe.send(line)
+        assert pipe.answer(request_id)["error"]["code"] == code
+        assert pipe.ask("ping", {})["result"] == {}
 
 
 @pytest.fixture(scope="module")
 def talking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipe]:
     pipe = Pipe(tmp_path_factory.mktemp("talking") / "space").hello()
+    yield pipe
+    pipe.end()
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipe]:
+    pipe = Pipe(tmp_path_factory.mktemp("alone") / "space", standalone=True).hello()
     yield pipe
     pipe.end()
 
@@ -207,18 +128,17 @@ def test_deep_but_readable_arguments_are_refused_by_name(talking: Pipe) -> None:
     assert "'query' cannot be" in talking.call("void_recall", query=deep)["content"][0]["text"]
 
 
-def test_mutated_requests_never_stop_the_endpoint(talking: Pipe) -> None:
-    chance = random.Random(11)
-    good = json.dumps(
-        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "void_stats", "arguments": {}}}
-    ).encode()
-    for _ in range(400):
-        line = bytearray(good)
-        for _ in range(chance.randint(1, 4)):
-            line[chance.randrange(len(line))] = chance.choice(b'{}[]",:\\ \x00\xffa0')
-        talking.send(bytes(line))
-    assert talking.ask("ping", {})["result"] == {}
-    assert talking.process.poll() is None
+def test_nonsense_is_answered_wherever_its_id_is_legible_and_never_stops_the_endpoint(
+    talking: Pipe, alone: Pipe
+) -> None:
+    lines = [*cases(), *mutations(500, seed=11)]
+    for pipe in (talking, alone):
+        for line in lines:
+            pipe.send(line.line)
+        for request in {line.request for line in lines if line.certain}:
+            assert "jsonrpc" in pipe.answer(request)
+        assert pipe.ask("ping", {})["result"] == {}
+        assert pipe.process.poll() is None
 
 
 def test_a_megabyte_is_stored_whole_and_recalled_whole(pipe: Pipe) -> None:
@@ -236,13 +156,16 @@ def test_a_megabyte_is_stored_whole_and_recalled_whole(pipe: Pipe) -> None:
 
 
 def test_a_line_beyond_the_limit_is_refused_and_the_next_one_served(talking: Pipe) -> None:
-    talking.send(b'{"jsonrpc":"2.0","id":70,"method":"ping","params":{"x":"' + b"y" * 33_000_000 + b'"}}')
-    assert talking.answer(70)["error"]["code"] == -32600
+    long = b'"method":"ping","params":{"x":"' + b"y" * 33_000_000 + b'"}'
+    for line in (b'{"jsonrpc":"2.0","id":"long",%b}' % long, b'{%b,"jsonrpc":"2.0","id":"long"}' % long):
+        talking.send(line)
+        assert talking.answer("long")["error"]["code"] == -32600
     assert talking.ask("ping", {})["result"] == {}
 
 
-def test_calls_under_way_are_answered_after_the_client_closed_its_side(space: Path) -> None:
-    first = Pipe(space).hello()  # so that the time to load the engine is not part of the drain
+@pytest.mark.parametrize("standalone", [False, True], ids=["relay", "standalone"])
+def test_calls_under_way_are_answered_after_the_client_closed_its_side(space: Path, standalone: bool) -> None:
+    first = Pipe(space, standalone=standalone).hello()  # so that the time to load the engine is not part of the drain
     first.call("memory_create", content=TEXT)
     for number in range(1, 6):
         first.send(
@@ -255,19 +178,21 @@ def test_calls_under_way_are_answered_after_the_client_closed_its_side(space: Pa
     assert {json.loads(line)["id"] for line in first.lines} >= {1, 2, 3, 4, 5}
 
 
+@pytest.mark.parametrize("standalone", [False, True], ids=["relay", "standalone"])
 @pytest.mark.parametrize("early", [True, False], ids=["at once", "after a call"])
-def test_it_leaves_within_five_seconds_of_the_end_of_its_input(space: Path, early: bool) -> None:
-    pipe = Pipe(space)
+def test_it_leaves_within_five_seconds_of_the_end_of_its_input(space: Path, early: bool, standalone: bool) -> None:
+    pipe = Pipe(space, standalone=standalone)
     if not early:
         pipe.hello().call("memory_create", content=TEXT)
     code, seconds = pipe.leave()
     assert (code, seconds < 5) == (0, True)
 
 
-def test_it_leaves_when_nobody_reads_its_answers_any_more(space: Path) -> None:
+@pytest.mark.parametrize("shape", [LINGER, ("--standalone",)], ids=["relay", "standalone"])
+def test_it_leaves_when_nobody_reads_its_answers_any_more(space: Path, shape: tuple[str, ...]) -> None:
     unread, unread_in_the_endpoint = os.pipe()
     process = subprocess.Popen(
-        [sys.executable, "-m", "tetrarium.mcp", "--data-dir", str(space)],
+        [sys.executable, "-m", "tetrarium.mcp", "--data-dir", str(space), *shape],
         stdin=subprocess.PIPE,
         stdout=unread_in_the_endpoint,
         stderr=subprocess.PIPE,
@@ -287,7 +212,7 @@ def test_it_leaves_when_nobody_reads_its_answers_any_more(space: Path) -> None:
 
 
 def test_sigterm_closes_the_store_and_what_was_acknowledged_stays(space: Path) -> None:
-    pipe = Pipe(space).hello()
+    pipe = Pipe(space, standalone=True).hello()
     stored = pipe.call("memory_create", content=TEXT)["structuredContent"]
     begun = time.monotonic()
     pipe.process.send_signal(signal.SIGTERM)
@@ -300,12 +225,15 @@ def test_sigterm_closes_the_store_and_what_was_acknowledged_stays(space: Path) -
     assert again.leave()[0] == 0
 
 
-def test_it_leaves_when_the_program_that_started_it_dies_although_its_input_stays_open(space: Path) -> None:
+@pytest.mark.parametrize("shape", [LINGER, ("--standalone",)], ids=["relay", "standalone"])
+def test_it_leaves_when_the_program_that_started_it_dies_although_its_input_stays_open(
+    space: Path, shape: tuple[str, ...]
+) -> None:
     still_reading, writing = os.pipe()
     alive, alive_in_the_endpoint = os.pipe()
     script = (
         "import subprocess, sys\n"
-        f"endpoint = [sys.executable, '-m', 'tetrarium.mcp', '--data-dir', {str(space)!r}]\n"
+        f"endpoint = [sys.executable, '-m', 'tetrarium.mcp', '--data-dir', {str(space)!r}, *{shape!r}]\n"
         f"subprocess.Popen(endpoint, stdin={still_reading}, stdout={alive_in_the_endpoint}, stderr=subprocess.DEVNULL)\n"
         "print('started', flush=True)\n"
         "sys.stdin.read()\n"

@@ -14,11 +14,23 @@ import sys
 from collections.abc import Sequence
 
 from tetrarium import __version__
-from tetrarium.cli import backups, clusters, connecting, demo, doctor, exchange, history, hook, memories, relations
+from tetrarium.cli import (
+    audit,
+    backups,
+    clusters,
+    connecting,
+    demo,
+    doctor,
+    exchange,
+    history,
+    hook,
+    memories,
+    relations,
+)
 from tetrarium.cli.terminal import common, complain, speak_utf8
 from tetrarium.errors import InvalidInput, UserError
 
-GROUPS = (memories, demo, clusters, relations, history, doctor, connecting, hook, exchange, backups)
+GROUPS = (memories, demo, clusters, relations, history, doctor, connecting, hook, exchange, audit, backups)
 """Modules of commands, in the order of the help; each adds its parsers with `add(commands)`."""
 
 

@@ -45,6 +45,9 @@ _CHARACTERS_PER_TOKEN = 32
 """No piece of these vocabularies is longer than 16 characters; twice that is read before tokenising,
 so that a text of megabytes costs no more than a page."""
 
+_BLANK = "\u2581"
+"""What SentencePiece writes for a blank."""
+
 _CONTROLS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), " ")
 
 
@@ -168,6 +171,15 @@ class Embedder:
         A text's vector does not depend on the texts beside it.
         """
         return self._embed(texts, self.manifest.passage_prefix)
+
+    def pieces(self, text: str) -> list[tuple[str, float]]:
+        """A short text cut into pieces of the vocabulary, without blanks, each with its surprise in nats: how rare it is
+        in the languages that the model was made from."""
+        self.load()
+        cut = (
+            (self._pieces.id_to_piece(i).lstrip(_BLANK), -self._pieces.get_score(i)) for i in self._pieces.encode(text)
+        )
+        return [(piece, surprise) for piece, surprise in cut if piece]
 
     def _stamp(self) -> tuple[object, ...]:
         """Tells one state of the model's files from another."""

@@ -74,6 +74,12 @@ class LanguageMoments:
                 sums.first += x.sum(axis=0)
                 sums.second += x.T @ x
 
+    def count(self, language: str) -> int:
+        """Vectors of that language."""
+        self._count_waiting()
+        sums = self._languages.get(language)
+        return sums.count if sums else 0
+
     def of(self, language: str, query: Float32) -> Moments:
         """The spread of the query's cosine (d,) over that language; (0, 0, 0) when no memory has it."""
         self._count_waiting()

@@ -25,7 +25,7 @@ MAX_TEXT = 2_000_000
 """Characters of a text that are looked at."""
 
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af\U00020000-\U0003134f"
-_CJK_RUN = re.compile(f"[{_CJK}]+")
+CJK_RUN = re.compile(f"[{_CJK}]+")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 _KANA = re.compile("[\u3040-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7af]")
@@ -241,7 +241,7 @@ def tokenize(text: str) -> list[str]:
         piece = match.group()
         if len(tokens) >= MAX_TOKENS:
             break
-        if _CJK_RUN.match(piece):
+        if CJK_RUN.match(piece):
             tokens += _cjk_tokens(piece)
         else:
             tokens += _word_tokens(piece.replace("\\", "/"))
@@ -322,7 +322,7 @@ def budget_tokens(text: str) -> int:
             total += 0 if len(piece) == 1 else 1
         elif first.isascii():
             total += 1
-        elif _CJK_RUN.match(first):
+        elif CJK_RUN.match(first):
             total += 1.35
         else:
             total += 0.75 * len(first.encode())

@@ -23,14 +23,14 @@ Result = TypeVar("Result")
 
 
 class Calls:
-    """The calls of one client."""
+    """The calls of one client: on the lane they have a queue of their own, and take turns with those of others."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
 
     async def run(self, verb: Callable[[MemoryService], Result]) -> Result:
         """Run a verb and wait for it."""
-        return await self._host.call(verb)
+        return await self._host.call(verb, self)
 
     async def run_long(self, verb: Callable[[MemoryService], Result], context: Context) -> Result:
         """The same, with signs of life to a client that asked for them with its request."""
@@ -56,8 +56,8 @@ class Calls:
 
     def submit(self, verb: Callable[[MemoryService], Result]) -> Future[Result]:
         """Run a verb without waiting for it."""
-        return self._host.submit(verb)
+        return self._host.submit(verb, self)
 
     def aside(self, verb: Callable[[MemoryService], object]) -> None:
         """Run a small verb that nobody asked for: see `Host.aside`."""
-        self._host.aside(verb)
+        self._host.aside(verb, self)

@@ -1,4 +1,4 @@
-"""The host of one space: one lane, a single thread on which the service lives and every verb runs.
+"""The host of one space: the lane, a single thread on which the service lives and every verb runs.
 
 The lane is the lock. The endpoint and the window's worker both use this class; neither touches the
 service from another thread. The engine is imported by the first job on the lane, so that whoever made
@@ -11,14 +11,15 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tetrarium.config import DEFAULTS
 from tetrarium.errors import UserError
+from tetrarium.mcp.lane import Lane
 
 if TYPE_CHECKING:
     from tetrarium.service import MemoryService
@@ -39,7 +40,7 @@ class Host:
         self._path = path
         self._settings = settings
         self._service: MemoryService | None = None
-        self._lane = ThreadPoolExecutor(1, thread_name_prefix="tetrarium-lane")
+        self._lane = Lane("tetrarium-lane")
         self._warming = threading.Lock()
         self._calls = 0
 
@@ -48,25 +49,25 @@ class Host:
         if self._warming.acquire(blocking=False):
             self.submit(lambda service: service.warm_up()).add_done_callback(_log_failure)
 
-    def submit(self, verb: Callable[[MemoryService], Result]) -> Future[Result]:
-        """Run `verb(service)` on the lane, after everything submitted before."""
+    def submit(self, verb: Callable[[MemoryService], Result], client: Hashable = None) -> Future[Result]:
+        """Run `verb(service)` on the lane, after everything that this client submitted before."""
         self._calls += 1
-        return self._lane.submit(lambda: verb(self._open()))
+        return self._lane.submit(lambda: verb(self._open()), client)
 
-    def aside(self, verb: Callable[[MemoryService], object]) -> None:
-        """Run a small verb that nobody asked for on the lane: it counts as no call, opens no space, and nobody hears
-        of its outcome. After the end of the lane it does nothing."""
+    def aside(self, verb: Callable[[MemoryService], object], client: Hashable = None) -> None:
+        """Run a small verb that nobody asked for on the lane, after what this client submitted before: it counts as
+        no call, opens no space, and nobody hears of its outcome. After the end of the lane it does nothing."""
 
         def run() -> None:
             if self._service is not None:
                 verb(self._service)
 
         with contextlib.suppress(RuntimeError):
-            self._lane.submit(run)
+            self._lane.submit(run, client)
 
-    async def call(self, verb: Callable[[MemoryService], Result]) -> Result:
+    async def call(self, verb: Callable[[MemoryService], Result], client: Hashable = None) -> Result:
         """Run `verb(service)` on the lane and wait. A call cancelled while it still queues is not run."""
-        return await asyncio.wrap_future(self.submit(verb))
+        return await asyncio.wrap_future(self.submit(verb, client))
 
     async def tend(self) -> None:
         """Do the space's own work in quiet moments, until cancelled: count accesses, complete vectors."""
@@ -84,12 +85,11 @@ class Host:
         With a timeout (seconds), calls that have not begun are dropped after it; False means that a job was
         still running then. The store is safe in that case too: what was not acknowledged was not committed.
         """
-        closed = self._lane.submit(self._shut)
-        self._lane.shutdown(wait=False)
+        closed = self._lane.close(self._shut)
         try:
             closed.result(timeout)
         except FutureTimeout:
-            self._lane.shutdown(wait=False, cancel_futures=True)
+            self._lane.drop()
             return False
         return True
 

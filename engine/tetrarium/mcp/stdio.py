@@ -20,6 +20,7 @@ from pathlib import Path
 from tetrarium import __version__
 from tetrarium.config import DEFAULTS
 from tetrarium.mcp.host import Host
+from tetrarium.mcp.lines import Splitter
 from tetrarium.mcp.session import Session, Write
 
 log = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ async def _serve(wire_in: int, wire_out: int, host: Host, project: str) -> int:
 
 async def lines_of(descriptor: int) -> AsyncIterator[bytes]:
     """Lines from a descriptor, without their ends; the last one may lack its end. A line beyond
-    `request_limit` comes once, cut just above the limit, so that it can be refused without being kept."""
+    `request_limit` comes once, cut just above it, so that it can be refused without being kept."""
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[bytes | None] = asyncio.Queue(maxsize=1)
 
@@ -75,19 +76,11 @@ async def lines_of(descriptor: int) -> AsyncIterator[bytes]:
 
 
 def _split(descriptor: int) -> Iterator[bytes]:
-    most = DEFAULTS.request_limit + 1
-    pieces: list[bytes] = []
-    size = 0
+    splitter = Splitter()
     while piece := _read(descriptor):
-        *ends, rest = piece.split(b"\n")
-        for end in ends:
-            yield b"".join((*pieces, end))[:most]
-            pieces, size = [], 0
-        if size < most:
-            pieces.append(rest)
-            size += len(rest)
-    if size:
-        yield b"".join(pieces)[:most]
+        yield from splitter.feed(piece)
+    if last := splitter.rest():
+        yield last
 
 
 def _read(descriptor: int) -> bytes:

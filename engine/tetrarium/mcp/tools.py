@@ -16,6 +16,7 @@ from tetrarium.errors import InvalidInput
 from tetrarium.mcp import answers
 from tetrarium.mcp.answers import Answer
 from tetrarium.mcp.arguments import Argument, input_schema, read
+from tetrarium.mcp.projects import project_name
 
 if TYPE_CHECKING:
     from tetrarium.config import Settings
@@ -73,7 +74,14 @@ class Tool:
     def call(self, given: Mapping[str, Any] | None, caller: Caller) -> Callable[[MemoryService], Answer]:
         """Checks the arguments and gives the work for the lane. Raises InvalidInput."""
         values = read(self.arguments, given)
-        return lambda service: self.answer(self.run(service, values, caller))
+        if "project" in values:
+            values["project"] = project_name(values["project"])
+
+        def work(service: MemoryService) -> Answer:
+            with service.acting_as(caller.client):
+                return self.answer(self.run(service, values, caller))
+
+        return work
 
 
 def _store(service: MemoryService, values: dict[str, Any], caller: Caller) -> StoreResult:

@@ -18,6 +18,7 @@ import numpy as np
 from tetrarium.geometry.lattice import REACH
 from tetrarium.model import Category, Cause, MemoryType
 from tetrarium.storage.exchange import Field, Form, Record, moment
+from tetrarium.storage.identity import is_id
 
 MAX_WORDS = 500
 """Words of one list; more than any store gives a memory."""
@@ -25,7 +26,6 @@ MAX_WORDS = 500
 MAX_MARKS = 1_000
 """Questions that the store remembers of one memory."""
 
-_ID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _MARK = re.compile(r"[0-9A-F]{16}")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -104,10 +104,6 @@ def _is_moment(value: Any) -> bool:
         return False
 
 
-def _is_id(value: Any) -> bool:
-    return isinstance(value, str) and _ID.fullmatch(value) is not None
-
-
 def _is_bytes(value: Any) -> bool:
     try:
         return isinstance(value, str) and base64.b64decode(value, validate=True) is not None
@@ -128,7 +124,7 @@ _FORMS: dict[Form, Callable[[Any], bool]] = {
     Form.FLAG: lambda value: isinstance(value, bool),
     Form.WORDS: _is_words,
     Form.MOMENT: _is_moment,
-    Form.MEMORY: _is_id,
+    Form.MEMORY: is_id,
     Form.BYTES: _is_bytes,
     Form.PLAIN: _is_plain,
 }
@@ -138,7 +134,7 @@ def _memory_problem(record: Record) -> str:
     place, cluster, asked = record.get("place"), record.get("cluster"), record.get("asked")
     text = record["content"]
     checks = (
-        (_is_id(record["id"]), "field 'id' is not an id of a memory"),
+        (is_id(record["id"]), "field 'id' is not an id of a memory"),
         (bool(text) and text == text.strip() and not _CONTROL.search(text), "the content is empty or not clean text"),
         (0 <= record["importance"] <= 1, "the importance is not from 0 to 1"),
         (all(record[name] >= 0 for name in _COUNTS), "a count is below 0"),

@@ -20,14 +20,12 @@ from tetrarium.indexing.synonyms import Synonyms
 from tetrarium.indexing.tokens import fold, language, tokenize
 from tetrarium.knowledge.entities import entities_in
 from tetrarium.model import CATEGORIES, Bool, Float32, Float64, Int64, ScoreParts, UInt8
+from tetrarium.recall.evidence import Pieces, SubjectWord, evidence_for, subject_of
 from tetrarium.recall.intent import Intent, intent_of
 from tetrarium.recall.scoring import Features, Scores, Sessions, fuse, standardised_keywords
 
 LEAST_DEVIATION = 0.005
 """Of cosines over a language: the few memories of a new space may all be alike."""
-
-KNOWN_TERMS_WEIGHT = 4.0
-"""Worth of knowing every term of a question, in deviations of the nearest cosine (fitted on present and absent subjects)."""
 
 _IDENTIFIER = re.compile(
     r"\b[A-Za-z]{2,}[-_./][A-Za-z0-9_./-]*[0-9][A-Za-z0-9]*\b|\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b|\b[A-Z]{1,6}-?[0-9]{2,}\b"
@@ -53,6 +51,7 @@ class Question:
     labels: tuple[str, ...]
     entities: tuple[str, ...]
     authors: tuple[int, ...]
+    subject: tuple[SubjectWord, ...]
     intent: Intent
 
 
@@ -77,7 +76,7 @@ class Ranking:
     """Candidates, best first. nums: (n,) row numbers; scores: their scores and parts, aligned.
 
     skipped: (m,) scores of inhibited memories that would have stood among them. evidence: how much speaks for
-    this space knowing the subject at all (`subject_evidence`), None when that cannot be told.
+    this space knowing the subject at all (`evidence_for`), None when that cannot be told.
     """
 
     nums: Int64
@@ -93,7 +92,12 @@ class Ranking:
 
 
 def analyse(
-    text: str, embed: Callable[[str], Float32 | None], indexes: Indexes, synonyms: Synonyms, now: datetime
+    text: str,
+    embed: Callable[[str], Float32 | None],
+    pieces: Pieces,
+    indexes: Indexes,
+    synonyms: Synonyms,
+    now: datetime,
 ) -> Question:
     """What a question asks for: its meaning and terms, and the labels, entities and speakers of this space it names.
 
@@ -119,6 +123,7 @@ def analyse(
         labels=labels,
         entities=tuple(entity for entity in named if entity in table.by_entity),
         authors=tuple(code for code, _ in authors),
+        subject=subject_of(text, pieces, synonyms),
         intent=intent,
     )
 
@@ -145,8 +150,9 @@ def rank(
     documents, lengths = [table.tokens[num] for num in nums.tolist()], table.length[nums]
     bm25 = indexes.keywords.scores(question.terms, documents, lengths)
     bm25 += settings.synonym_weight * indexes.keywords.scores(question.synonyms, documents, lengths)
+    cosines = _cosines(question, nums, indexes)
     features = Features(
-        cosine_z=_cosine_z(question, nums, indexes),
+        cosine_z=_cosine_z(question, cosines, nums, indexes),
         keyword_z=standardised_keywords(
             bm25,
             answerable,
@@ -165,31 +171,8 @@ def rank(
     scores = fuse(features, _sessions(nums, answerable, indexes), settings)
     order = np.lexsort((nums, -scores.total))
     order = order[answerable[order]]
-    return Ranking(
-        nums[order], _picked(scores, order), scores.total[~answerable], subject_evidence(question, nums, indexes)
-    )
-
-
-def subject_evidence(question: Question, nums: Int64, indexes: Indexes) -> float | None:
-    """Deviations by which the nearest candidate lies above what the model gives unrelated texts, plus four times the
-    rarity-weighted share of the question's terms that this space knows. None where the model's usual spread is unknown.
-
-    The space's own spread would hide an absent subject: a question on sourdough is far from *all* notes on software.
-    """
-    if question.vector is None:
-        return None
-    cosines = indexes.vectors.cosines(question.vector, nums).astype(np.float64)
-    kept = indexes.table.language[nums]
-    nearest = [
-        (float(np.nanmax(cosines[kept == code], initial=-1.0)) - usual[0]) / usual[1]
-        for code in np.unique(kept).tolist()
-        if (usual := indexes.usual_spread(question.language, indexes.table.languages.names[code]))
-    ]
-    if not nearest:
-        return None
-    rarity = [indexes.keywords.rarity(term) for term in question.terms]
-    known = sum(r for r, t in zip(rarity, question.terms, strict=True) if indexes.keywords.frequency(t))
-    return max(nearest) + KNOWN_TERMS_WEIGHT * known / (sum(rarity) or 1.0)
+    evidence = evidence_for(question.subject, question.language, cosines, nums, indexes, settings)
+    return Ranking(nums[order], _picked(scores, order), scores.total[~answerable], evidence)
 
 
 def unknown_subject(question: Question, indexes: Indexes) -> str:
@@ -246,11 +229,15 @@ def _fitting(intent: Intent, wanted: Bool, indexes: Indexes, most: int) -> Int64
     return nums[np.argsort(-table.created[nums], kind="stable")[:most]]
 
 
-def _cosine_z(question: Question, nums: Int64, indexes: Indexes) -> Float64:
+def _cosines(question: Question, nums: Int64, indexes: Indexes) -> Float64 | None:
+    """(n,) cosines of the question and each memory, NaN for one without a vector; None for a question without one."""
+    return None if question.vector is None else indexes.vectors.cosines(question.vector, nums).astype(np.float64)
+
+
+def _cosine_z(question: Question, cosines: Float64 | None, nums: Int64, indexes: Indexes) -> Float64:
     """(n,) cosines in standard deviations of the memory's own language; 0 for a memory without a vector."""
-    if question.vector is None:
+    if question.vector is None or cosines is None:
         return np.zeros(len(nums))
-    cosines = indexes.vectors.cosines(question.vector, nums).astype(np.float64)
     kept = indexes.table.language[nums]
     z = np.zeros(len(nums))
     for code in np.unique(kept).tolist():

@@ -13,10 +13,13 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     guarding   secrets, exclusions, quarantine
     looking    page, snapshot, snapshot_since, stats
     arranging  clusters: walk, name, plan, apply, undo, examine, repair
+    curating   trashed, corrections, amend_inhibition, inhibit_all, label_all, let_through, tune
+    rehearsing rehearse: a recall of before under other premises
     keeping    backup, backups, preview_restore, restore_backup, restore_memory; the daily copy
     healing    health, heal
     undoing    history, undo, redo, undo_client
     exchange   export, anonymity, preview_import, import_file, imports, undo_import
+    auditing   audit, verify_audit, audit_flags; auditor notes every verb, in one place
 """
 
 from tetrarium.lifecycle.trust import WINDOW

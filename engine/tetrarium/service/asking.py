@@ -113,12 +113,18 @@ class Asking(Screening):
         """
         started = time.perf_counter()
         text = self._question(query)
+        self.catch_up()  # first: the space may keep other dials by now
         tokens = self.settings.default_budget if budget is None else _budget(budget, self.settings.max_budget)
         target = self.settings.void_target if void_target is None else _void_target(void_target)
-        self.catch_up()
         ranking, question, embedding_ms = self._ranked(text, self._scope(project, "live"), answering=True)
         decision = decide(
-            question, ranking, self._space.indexes, budget=tokens, void_target=target, settings=self.settings
+            question,
+            ranking,
+            self._space.indexes,
+            budget=tokens,
+            void_target=target,
+            settings=self.settings,
+            through=self._never_void(),
         )
         kept = ranking.nums[list(decision.kept)].tolist()
         trace = trace_of(
@@ -218,7 +224,13 @@ class Asking(Screening):
         indexes = self._space.indexes
         ranking = rank(question, indexes, self._space.reader.match, scope, now=time.time(), settings=settings)
         return decide(
-            question, ranking, indexes, budget=premise.budget, void_target=premise.void_target, settings=settings
+            question,
+            ranking,
+            indexes,
+            budget=premise.budget,
+            void_target=premise.void_target,
+            settings=settings,
+            through=self._never_void(),
         )
 
     def _obstacles(self, num: int, memory: Memory, trace: RecallTrace) -> Obstacles:

@@ -14,7 +14,7 @@ import numpy as np
 
 from tetrarium import snapshots
 from tetrarium.clusters import Clusters
-from tetrarium.config import Settings
+from tetrarium.config import DEFAULTS, Settings, with_overrides
 from tetrarium.errors import InvalidInput, NotFound, NotTrusted
 from tetrarium.events import Events, SpaceChanged
 from tetrarium.lifecycle.trust import Trust, may_change, trust_of
@@ -29,6 +29,7 @@ from tetrarium.model import (
     UInt8,
 )
 from tetrarium.recall.ranking import Question, Ranking, Scope, analyse, rank
+from tetrarium.service.auditor import Auditor
 from tetrarium.space import Space
 from tetrarium.storage import memories as rows
 
@@ -50,6 +51,14 @@ NEVER = ("", "never", "none")
 KEPT_CLIENTS = 32
 """Clients whose last recalls are kept."""
 
+LET_THROUGH = "let_through"
+"""Under this name the space keeps the ids of the memories that no recall may void."""
+
+TUNED = "tuned"
+"""Under this name the space keeps the settings of recall that its owner chose."""
+TUNABLE = ("void_target", "vector_weight", "keyword_weight", "label_weight", "entity_weight", "default_budget")
+"""Settings that a space may keep."""
+
 _STATES = ("live", "inhibited", "all")
 
 QUARANTINED = "quarantined"
@@ -61,7 +70,9 @@ class Door:
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._space = Space(folder, settings)
+        self._given = settings
         self._clusters = Clusters(self._space)
+        self._auditor = Auditor(self._space)
         self._asked: dict[str, deque[Asked]] = {}
         self._accesses: dict[int, tuple[int, datetime]] = {}
         self._questions: dict[int, set[bytes]] = {}
@@ -70,6 +81,8 @@ class Door:
         self._copying: Iterator[object] | None = None
         self._copy_again: datetime | None = None
         self.path = folder
+        self._tuned_at = self._space.database.data_version()
+        self._tune()
 
     def __enter__(self) -> Self:
         return self
@@ -87,7 +100,11 @@ class Door:
 
     def catch_up(self) -> Changes | None:
         """Take over what other processes committed to this space; 3 µs when there is nothing."""
-        return self._space.catch_up()
+        changes = self._space.catch_up()
+        if (version := self._space.database.data_version()) != self._tuned_at:
+            self._tuned_at = version
+            self._tune()
+        return changes
 
     def warm_up(self) -> None:
         """Load the model now instead of at first use."""
@@ -96,6 +113,7 @@ class Door:
     def maintain(self, *, most: int = 16) -> bool:
         """Work for a quiet moment: count accesses, embed what has no vector yet. True while there is more to do."""
         self._count_accesses()
+        self._auditor.flush()
         return self._space.complete_vectors(most) > 0 or self._check_a_slice()
 
     def _check_a_slice(self) -> bool:
@@ -115,9 +133,10 @@ class Door:
             return
         try:
             self._count_accesses()
+            self._auditor.flush()
             snapshots.keep(self._space)
         finally:
-            self._space.close()
+            self._auditor.closed(folded=self._space.close())
 
     def _ranked(self, text: str, scope: Scope, *, answering: bool = False) -> tuple[Ranking, Question, float]:
         embedding_ms = 0.0
@@ -129,7 +148,8 @@ class Door:
             embedding_ms = (time.perf_counter() - started) * 1e3
             return vector
 
-        question = analyse(text, embed, self._space.indexes, self._space.synonyms, datetime.now().astimezone())
+        space = self._space
+        question = analyse(text, embed, space.pieces, space.indexes, space.synonyms, datetime.now().astimezone())
         if question.vector is not None:
             # Memories that were stored while the model was away are not found by meaning before they are embedded.
             self._space.complete_vectors(CATCH_UP_VECTORS)
@@ -219,6 +239,24 @@ class Door:
                 "Nothing in this space answers it." if len(self._space.indexes.table) else "The space is empty."
             )
         return " ".join(filter(None, notes))
+
+    def _tune(self) -> None:
+        """Take the settings over that this space keeps; what its opener asked for by name goes before."""
+        kept = self._space.reader.meta(TUNED, {})
+        free = {
+            name: value
+            for name, value in kept.items()
+            if getattr(self._given, name, None) == getattr(DEFAULTS, name, None)
+        }
+        self._space.settings = with_overrides(self._given, free)
+
+    def _let_through(self) -> tuple[str, ...]:
+        return tuple(self._space.reader.meta(LET_THROUGH, []))
+
+    def _never_void(self) -> frozenset[int]:
+        """The numbers of the memories that pass 2 may not void, of those that are still there."""
+        by_id = self._space.indexes.table.by_id
+        return frozenset(by_id[name] for name in self._let_through() if name in by_id)
 
     def _keep(self, asked: Asked, client: str) -> None:
         if client not in self._asked and len(self._asked) >= KEPT_CLIENTS:

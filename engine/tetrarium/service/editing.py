@@ -328,13 +328,14 @@ class Editing(Erasing):
 
         self.catch_up()
         preview = plan()[0]
-        if confirm != preview.confirm:
+        if not confirm:
             return preview
         if permanently:
             done = self._space.write(plan, commit, op="forget for good", client=client, frees=True)
             self._finish_erasures()
             return done
-        self._copy_first("deletion", preview.total, self.settings.backup_deletion)
+        if confirm == preview.confirm:
+            self._copy_first("deletion", preview.total, self.settings.backup_deletion)
         return self._space.write(plan, commit, op="forget", client=client, frees=True)
 
     def restore(self, memory_id: str, *, client: str = "") -> Memory:

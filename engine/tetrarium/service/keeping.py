@@ -207,12 +207,11 @@ class Keeping(Door):
             prepared.unlink(missing_ok=True)
 
     def _overwrite(self, copy: Copy, before: Copy, client: str, undoes: int | None) -> bool:
-        with self._prepared(copy) as (prepared, seen):
+        with backups.explained(self.path), self._prepared(copy) as (prepared, seen):
             if seen != before.seq:
                 return False
             restoring.sign(prepared, client=client, copy=copy.name, before=before.name, undoes=undoes, now=rows.now())
-            with backups.explained(self.path):
-                return restoring.overwrite(self._store, prepared, seen, busy_timeout=self.settings.busy_timeout)
+            return restoring.overwrite(self._store, prepared, seen, busy_timeout=self.settings.busy_timeout)
 
     def _forget_answers(self) -> None:
         """What was answered before speaks of another state."""

@@ -21,6 +21,7 @@ from tetrarium.model import (
     SpaceSnapshot,
     SpaceStats,
 )
+from tetrarium.service.auditor import flags_of
 from tetrarium.service.door import Door, page_bounds
 from tetrarium.storage.migrations import SCHEMA_VERSION
 
@@ -90,6 +91,7 @@ class Looking(Door):
             contradictions=len(self._space.reader.contradictions()),
             pinned=int(table.pinned[nums].sum()),
             quarantined=quarantined,
+            audit_flags=flags_of(self._auditor.reader, self.settings),
         )
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 import apsw
 
@@ -29,6 +30,14 @@ APPLICATION_ID = 0x54455452
 """'TETR': tells a Tetrarium space from any other SQLite file."""
 
 
+class Witness(Protocol):
+    """Who sees every writing transaction: once inside it, when all else is done, and once when it is on disk."""
+
+    def before_commit(self, connection: apsw.Connection) -> None: ...
+
+    def after_commit(self, *, durable: bool) -> None: ...
+
+
 class Database:
     """One open space file. Not thread-safe: it belongs to the lane that opened it."""
 
@@ -37,6 +46,7 @@ class Database:
         self.path = path
         self._writable = writable
         self.trouble = ""
+        self.witness: Witness | None = None
         self._closed = False
         self._identity = _identity(path)
 
@@ -62,7 +72,8 @@ class Database:
                 if not file.exists():
                     raise
                 return cls(_connect_read_only(file), file, writable=False)
-            return cls(connection, file, writable=True)
+            # SQLite opens for reading, and does not say so, what it may not write.
+            return cls(connection, file, writable=not connection.readonly("main"))
 
     @classmethod
     def view(cls, file: Path) -> Database:
@@ -101,12 +112,16 @@ class Database:
                 self.connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
                 self.connection.execute("BEGIN IMMEDIATE")
                 yield self.connection
+                if self.witness:
+                    self.witness.before_commit(self.connection)
                 self.connection.execute("COMMIT")
             except BaseException as error:
                 if isinstance(error, apsw.IOError):
                     self.stop_writing(f"The disk failed while {self.path.name} was written ({error})")
                 self._roll_back()
                 raise
+        if self.witness:
+            self.witness.after_commit(durable=durable)
 
     def _refuse_unwritable(self) -> None:
         if self.trouble:
@@ -175,16 +190,21 @@ class Database:
         with explained(self.path):
             self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
-    def close(self) -> None:
-        """Fold the write-ahead log into the file and close. Twice is harmless."""
+    def close(self) -> bool:
+        """Fold the write-ahead log into the file and close; whether all of it is in the file. Twice is harmless."""
         if self._closed:
-            return
+            return False
         self._closed = True
+        folded = False
         if self.writable:
             # Another process may still read, or the disk be full: then the log stays and is replayed at the next open.
             with suppress(apsw.Error):
                 self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        self.connection.close()
+                folded = True
+        # SQLite folds once more as it closes; where that fails, the log is replayed at the next open as well.
+        with suppress(apsw.Error):
+            self.connection.close()
+        return folded
 
 
 Stamp = tuple[int, int]
@@ -215,7 +235,7 @@ def explained(file: Path) -> Iterator[None]:
     except apsw.FullError as error:
         raise errors.DiskFull(
             f"There is no room left to write in {file.parent}; nothing was stored, what was there is safe.",
-            advice="Free some space and try again.",
+            advice="Free some space, or delete memories: that works on a full disk, too.",
         ) from error
     except (apsw.ReadOnlyError, PermissionError) as error:
         raise errors.ReadOnlySpace(

@@ -132,6 +132,7 @@ LEFT_OUT = {
     "asked": "the field asked of a memory",
     "meta": "what of it is about memories stands in the line 'space'",
     "requests": "answers to retries: of no use elsewhere",
+    "retries": "the same",
     "changes": "the log that indexes replay; an import writes its own",
     "history": "the journal that undoes: it names rows of this file by number",
     "effects": "the same",

@@ -228,13 +228,12 @@ def _audit(connection: apsw.Connection) -> None:
     connection.execute(
         """
         CREATE TABLE audit (
-            seq INTEGER PRIMARY KEY,
+            seq INTEGER PRIMARY KEY AUTOINCREMENT, -- sqlite_sequence tells how many there were
             at INTEGER NOT NULL, verb TEXT NOT NULL, kind TEXT NOT NULL,
             client TEXT NOT NULL, session TEXT NOT NULL,
             count INTEGER NOT NULL, ids BLOB NOT NULL, -- keyed hashes of memory ids, 8 bytes each
             hash BLOB NOT NULL -- keyed, of this row and the hash before it
         );
-        CREATE INDEX audit_by_time ON audit (at);
         CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
         CREATE TRIGGER audit_never_goes BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
         CREATE TABLE imports (
@@ -248,6 +247,19 @@ def _audit(connection: apsw.Connection) -> None:
             PRIMARY KEY (batch, num)
         ) WITHOUT ROWID;
         CREATE INDEX imported_by_memory ON imported (num);
+        """
+    )
+
+
+def _retries(connection: apsw.Connection) -> None:
+    """What the transactions of a call wrote, for a while, so that the call may be sent again."""
+    connection.execute(
+        """
+        CREATE TABLE retries (
+            key TEXT NOT NULL, step INTEGER NOT NULL, result TEXT NOT NULL, at INTEGER NOT NULL,
+            PRIMARY KEY (key, step)
+        ) WITHOUT ROWID;
+        CREATE INDEX retries_by_age ON retries (at);
         """
     )
 
@@ -281,7 +293,8 @@ STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0004_relations", _relations),
     ("0005_history", _history),
     ("0006_audit", _audit),
-    ("0007_privacy", _privacy),
+    ("0007_retries", _retries),
+    ("0008_privacy", _privacy),
 )
 """In order; never edited once released, only added to."""
 

@@ -9,7 +9,7 @@ history and the audit stay those of the living space, and no number or change is
 from __future__ import annotations
 
 import shutil
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from tetrarium.storage.backups import explained
 from tetrarium.storage.effects import UNDER_WAY
 from tetrarium.storage.memories import microseconds
 
-STAYING = ("history", "effects", "undoings", "audit", "masked", "exclusions", "erasures")
+STAYING = ("history", "effects", "undoings", "audit", "retries", "masked", "exclusions", "erasures")
 """Tables that tell what happened or what a person does not want kept: a restored space keeps what they say now. Also any
 whose name begins with `audit_`."""
 
@@ -83,13 +83,20 @@ def overwrite(live: Path, prepared: Path, seen: int, *, busy_timeout: int) -> bo
     with closing(apsw.Connection(str(prepared))) as source, closing(apsw.Connection(str(live))) as target:
         target.set_busy_timeout(busy_timeout)
         target.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
-        with closing(apsw.Connection(str(live))) as watcher, target.backup("main", source, "main") as backup:
+        backup = target.backup("main", source, "main")
+        try:
             # The first step takes the write lock and holds it to the end: nobody commits from here on.
             backup.step(1)
-            if _number(watcher, "SELECT ifnull(max(seq), 0) FROM changes") != seen:
-                return False
+            with closing(apsw.Connection(str(live))) as watcher:
+                if _number(watcher, "SELECT ifnull(max(seq), 0) FROM changes") != seen:
+                    return False
             backup.step(-1)
-        target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            backup.finish()
+        finally:
+            backup.close(True)
+        # What cannot be folded now is folded later.
+        with suppress(apsw.Error):
+            target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return True
 
 
@@ -141,6 +148,8 @@ def _go_on_counting(connection: apsw.Connection) -> None:
         "INSERT INTO main.sqlite_sequence SELECT name, seq FROM live.sqlite_sequence "
         "WHERE name NOT IN (SELECT name FROM main.sqlite_sequence)"
     )
+    # The audit goes on, and so does the key that its rows are sealed with.
+    connection.execute("INSERT OR REPLACE INTO main.meta SELECT * FROM live.meta WHERE key = 'audit_key'")
     following = [
         _number(
             connection, f"SELECT ifnull((SELECT CAST(value AS INTEGER) FROM {db}.meta WHERE key = 'next_component'), 1)"
@@ -151,7 +160,9 @@ def _go_on_counting(connection: apsw.Connection) -> None:
     kind = seals.META
     seals.know(connection)
     row = f"{kind.code}, {kind.number('r')}, 0, {kind.hash_of('r')}"
-    connection.execute(f"INSERT OR REPLACE INTO main.seals SELECT {row} FROM main.meta r WHERE key = 'next_component'")
+    connection.execute(
+        f"INSERT OR REPLACE INTO main.seals SELECT {row} FROM main.meta r WHERE key IN ('next_component', 'audit_key')"
+    )
 
 
 def _number(connection: apsw.Connection, query: str) -> int:

@@ -1,0 +1,233 @@
+"""The program that hosts a space for all its clients: one engine, one lane, one protocol loop a client.
+
+A relay starts it (`tetrarium-mcp --host`). Detached, it becomes nobody's child, so that neither the end of the
+IDE's process group nor that of its process tree reaches it; it takes the lock, says where it listens, and ends
+some minutes after its last client. Attached, it serves one connection that it was born with, and ends with it:
+for places where a shared host is impossible.
+
+Until the lock is taken only the standard library is imported: of many hosts that start at once, all but one end
+at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tetrarium import __version__
+from tetrarium.config import DEFAULTS
+from tetrarium.mcp import meeting
+from tetrarium.mcp.lines import Splitter
+
+if TYPE_CHECKING:
+    from tetrarium.mcp.host import Host
+    from tetrarium.mcp.session import Session
+
+log = logging.getLogger(__name__)
+
+_PIECE = 1 << 16
+"""Bytes read of a client at a time."""
+
+_UNSENT = 1 << 20
+"""Bytes that may wait for a client who does not read; then its own loop stops, and only that."""
+
+_HELLO_TIME, _HELLO_SIZE = 10.0, 8_192
+"""Seconds that a connection has to say who it is, and bytes that it has for it."""
+
+_LOCK_TIME = 1.0
+"""Seconds for which a relay that looks whether the lock is free may be in the way."""
+
+
+def detach(status: int) -> None:
+    """Go on as nobody's child, in a session of its own; the process that was started ends here.
+
+    A program that ends its children by walking the process tree does not find this one.
+    """
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    os.chdir("/")
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    os.set_inheritable(status, False)
+
+
+def run_detached(folder: Path, status: int, linger: float) -> int:
+    """Be the host of the space in this folder until nobody wants it any more; gives the exit code."""
+    try:
+        lock = meeting.Lock(folder)
+        if not lock.take(_LOCK_TIME):
+            _tell(status, meeting.OWNED)
+            return 0
+        listening, address = meeting.listen(folder)
+    except meeting.NoMeeting as error:
+        log.warning("this space cannot be shared: %s", error)
+        _tell(status, meeting.FAILED)
+        return 1
+    return asyncio.run(_Reception(folder, address, linger).serve(listening, status))
+
+
+def run_attached(folder: Path, descriptor: int) -> int:
+    """Serve the relay at the other end of this socket until it leaves; gives the exit code."""
+    return asyncio.run(_Reception(folder, None, 0).serve_one(socket.socket(fileno=descriptor)))
+
+
+def _tell(status: int, word: bytes) -> None:
+    try:
+        os.write(status, word)
+        os.close(status)
+    except OSError as error:
+        log.info("the relay that started this host is gone: %s", error)
+
+
+class _Reception:
+    """Lets relays in, one session each, and knows when to close."""
+
+    def __init__(self, folder: Path, address: meeting.Address | None, linger: float) -> None:
+        self._folder, self._address, self._linger = folder, address, linger
+        self._leave, self._came = asyncio.Event(), asyncio.Event()
+        self._clients: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._host: Host
+        self._session: type[Session]
+
+    async def serve(self, listening: socket.socket, status: int) -> int:
+        """Serve whoever comes until asked to end, or until nobody came for the time to linger."""
+        assert self._address
+        listening.setblocking(False)
+        server = await asyncio.start_unix_server(self._accept, sock=listening)
+        meeting.announce(self._folder, self._address)
+        _tell(status, meeting.READY)
+        self._open()
+        async with asyncio.TaskGroup() as tasks:
+            tending = tasks.create_task(self._host.tend())
+            watching = tasks.create_task(self._watch())
+            await self._leave.wait()
+            tending.cancel()
+            watching.cancel()
+        meeting.withdraw(self._folder, self._address)
+        server.close()
+        return await self._close()
+
+    async def serve_one(self, connection: socket.socket) -> int:
+        """Serve this connection until it ends."""
+        self._open()
+        reader, writer = await asyncio.open_unix_connection(sock=connection)
+        serving = asyncio.create_task(self._serve_client(reader, writer))
+        tending = asyncio.create_task(self._host.tend())
+        leaving = asyncio.create_task(self._leave.wait())
+        await asyncio.wait([serving, leaving], return_when=asyncio.FIRST_COMPLETED)
+        for task in (serving, tending, leaving):
+            task.cancel()
+        await asyncio.wait([serving, tending, leaving], timeout=DEFAULTS.closing_time)
+        return await self._close()
+
+    def _open(self) -> None:
+        """Imports the protocol's SDK, which takes a second: whoever is connected by now waits no longer than it must."""
+        from tetrarium.mcp import session
+        from tetrarium.mcp.host import Host
+
+        self._session = session.Session
+        self._host = Host(self._folder)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._leave.set)
+
+    async def _close(self) -> int:
+        """What is not answered by now, the relays ask the next host; an error of a call that ends early is no answer."""
+        for client, writer in self._clients.items():
+            writer.transport.abort()
+            client.cancel()
+        if self._clients:
+            await asyncio.wait(self._clients, timeout=DEFAULTS.closing_time)
+        if not await asyncio.to_thread(self._host.close, DEFAULTS.host_closing_time):
+            log.warning("left while a call was still running; what was not acknowledged is not stored")
+        return 0
+
+    async def _watch(self) -> None:
+        """Ends the host when no client has been there for the time to linger."""
+        while True:
+            while self._clients:
+                await asyncio.wait(self._clients)
+            self._came.clear()
+            try:
+                async with asyncio.timeout(self._linger):
+                    await self._came.wait()
+            except TimeoutError:
+                self._leave.set()
+                return
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        client = asyncio.get_running_loop().create_task(self._serve_client(reader, writer))
+        self._clients[client] = writer
+        client.add_done_callback(self._clients.pop)
+        self._came.set()
+
+    async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            pieces = Splitter()
+            hello, first = await self._hello(reader, writer, pieces)
+            if hello is not None:
+                await self._serve_session(hello, _lines(reader, pieces, first), writer)
+        except (OSError, ValueError, TimeoutError) as error:
+            log.info("a connection failed: %s", error)
+        except Exception:
+            log.exception("the session of a client failed")
+        finally:
+            writer.close()
+
+    async def _hello(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pieces: Splitter
+    ) -> tuple[meeting.Hello | None, list[bytes]]:
+        """Who is there, and the lines that came with it; None for whoever may not come in."""
+        lines: list[bytes] = []
+        async with asyncio.timeout(_HELLO_TIME):
+            while not lines and pieces.held < _HELLO_SIZE:
+                piece = await reader.read(_PIECE)
+                if not piece:
+                    return None, []
+                lines = pieces.feed(piece)
+        hello = meeting.Hello(**json.loads(lines[0])) if lines else None
+        if hello is None or hello.wire != meeting.WIRE or not self._is_known(hello, writer):
+            log.warning("a connection was refused")
+            return None, []
+        writer.write(json.dumps({"wire": meeting.WIRE, "version": __version__}).encode() + b"\n")
+        await writer.drain()
+        return hello, lines[1:]
+
+    def _is_known(self, hello: meeting.Hello, writer: asyncio.StreamWriter) -> bool:
+        """Whether it is a program of this user that has read the address. An attached host was born connected."""
+        if self._address is None:
+            return True
+        connection: socket.socket = writer.get_extra_info("socket")
+        return meeting.is_same_user(connection) and hmac.compare_digest(
+            hello.token.encode(), self._address.token.encode()
+        )
+
+    async def _serve_session(
+        self, hello: meeting.Hello, lines: AsyncIterator[bytes], writer: asyncio.StreamWriter
+    ) -> None:
+        writer.transport.set_write_buffer_limits(high=_UNSENT)
+
+        async def write(line: bytes) -> None:
+            writer.write(line)
+            await writer.drain()
+
+        if hello.takes_over:
+            self._host.warm_up()
+        session = self._session(self._host, project=hello.project, version=__version__, relay=hello.relay)
+        await session.serve(lines, write)
+
+
+async def _lines(reader: asyncio.StreamReader, pieces: Splitter, first: list[bytes]) -> AsyncIterator[bytes]:
+    for line in first:
+        yield line
+    while piece := await reader.read(_PIECE):
+        for line in pieces.feed(piece):
+            yield line
