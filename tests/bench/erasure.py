@@ -1,11 +1,12 @@
 """Deletion proof: memories with unique tokens live through every feature, half are erased, every byte is searched.
 
-    python tests/bench/erasure.py [--memories 50] [--others 300] [--seed 1] [--kills 4]
+    python tests/bench/erasure.py [--memories 50] [--others 300] [--seed 1] [--kills 4] [--scale 10000]
 
 Tokens are ASCII of mixed case, Chinese, and long texts whose token lies across the border of a search window and of a
 page of the store. The search here is apart from Tetrarium's own: eight characters in a row of a token, as UTF-8,
 case-folded, UTF-16, JSON escapes and base64, and the bytes of the vectors, in every file. Then the same again with
 the process killed at each step of an erasure, and `prove_deleted` over what is erased and what is kept.
+--scale: instead, how long one erasure takes in a space of so many memories (random vectors, no model).
 Exit code 1 when a byte of the erased is found, or none of the kept.
 """
 
@@ -28,6 +29,7 @@ import numpy as np
 
 import tetrarium
 from tetrarium.service import MemoryService
+from tetrarium.storage import memories as rows
 
 LETTERS = string.ascii_letters + string.digits
 HANZI = "桥梁灯塔琥珀鲸鱼藤蔓砚台瓷器茶陶鹭芦苇铜铃檀香雁羽墨竹梅兰菊松柏枫槐椿榆桐杉柳桑梓楠槿蕨苔菖蒲荻萍"
@@ -108,14 +110,18 @@ def lived(folder: Path, *, memories: int, others: int, seed: int) -> list[Marked
 
 def _store(space: MemoryService, chance: random.Random, number: int) -> tuple[str, str]:
     token = token_of(chance, number)
-    stored = space.store(
-        text_of(chance, token, number),
-        keywords=[token[:20], "team"] if number % 2 else (),
-        labels=[f"label {token[-8:]}"] if number % 5 == 0 else (),
-        session=f"s{number % 4}",
-        file=f"notes/{token}.md" if number % 7 == 0 else "",
-        idempotency_key=f"key {number}",
-        force=True,
+    text = text_of(chance, token, number)
+    stored = space.once(
+        f"call {number}",
+        lambda: space.store(
+            text,
+            keywords=[token[:20], "team"] if number % 2 else (),
+            labels=[f"label {token[-8:]}"] if number % 5 == 0 else (),
+            session=f"s{number % 4}",
+            file=f"notes/{token}.md" if number % 7 == 0 else "",
+            idempotency_key=f"key {number}",
+            force=True,
+        ),
     )
     assert stored.id is not None
     return stored.id, token
@@ -189,13 +195,40 @@ def killed_erasure(folder: Path, stage: str, ids: list[str]) -> None:
     assert done.returncode == -signal.SIGKILL, f"{stage}: the process ended with {done.returncode}"
 
 
+def timed(count: int) -> None:
+    """One erasure in a space of many memories, without backups and with one."""
+    chance, numbers = random.Random(1), np.random.default_rng(1)
+    with tempfile.TemporaryDirectory() as name, tetrarium.open_space(name, model="none") as space:
+        ids = [
+            str(space.store(f"Note {n}: the {chance.choice(SUBJECTS)} is known as {token_of(chance, 0)} and needs {n} s.", force=True).id)
+            for n in range(count)
+        ]  # fmt: skip
+        with space._space.database.write() as connection:
+            for num in range(1, count + 1):
+                rows.set_vector(connection, num, "none", numbers.standard_normal(384, np.float32))
+        for backups, memory_id in ((0, ids[7]), (1, ids[70]), (1, ids[700])):
+            while len(space.backups()) < backups:
+                space.backup()
+            size = sum(p.stat().st_size for p in Path(name).rglob("*") if p.is_file())
+            started, cpu = time.perf_counter(), time.process_time()
+            space.erase([memory_id])
+            wall, cpu = time.perf_counter() - started, time.process_time() - cpu
+            print(
+                f"{count} memories, {size / 1e6:.1f} MB, {backups} backups: erased in {wall:.2f} s (CPU {cpu:.2f}), pending {len(space.pending_erasures())}"
+            )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--memories", type=int, default=50)
     parser.add_argument("--others", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=len(STAGES))
+    parser.add_argument("--scale", type=int, default=0)
     a = parser.parse_args()
+    if a.scale:
+        timed(a.scale)
+        return
     bad = False
     for stage in ("", *STAGES[: a.kills]):
         with tempfile.TemporaryDirectory() as name:

@@ -208,7 +208,7 @@ def _add_trash(verbs: Any) -> None:
 
 def _list_trash(options: argparse.Namespace) -> int:
     with space(options.data_dir) as service:
-        _tell(service.trash(), options.json, "The trash is empty.")
+        _tell([one.memory for one in service.trashed(limit=1_000)], options.json, "The trash is empty.")
     return 0
 
 
@@ -277,8 +277,12 @@ def _tell_proof(found: DeletionProof, json: bool) -> int:
         write(f"and {more} more")
     if found.still_stored:
         write(f"Still stored: {', '.join(found.still_stored)}")
-    looked = f"{found.forms} forms in {found.files} files ({found.bytes / 1e6:.1f} MB, {found.compressed} compressed parts)"
+    looked = (
+        f"{found.forms} forms in {found.files} files ({found.bytes / 1e6:.1f} MB, {found.compressed} compressed parts)"
+    )
     write(f"{'No byte of it is left' if found.is_gone else 'It is not gone'}: {looked}.")
     if found.skipped:
-        write(f"Words that other memories or the store itself use, and that prove nothing: {', '.join(found.skipped[:20])}")
+        write(
+            f"Words that other memories or the store itself use, and that prove nothing: {', '.join(found.skipped[:20])}"
+        )
     return code

@@ -97,13 +97,10 @@ class Erasing(Screening, Keeping):
         """Memories that are gone from the store while files may still hold bytes of them."""
         return erasure.pending(self._space.database)
 
-    def trash(self) -> tuple[Memory, ...]:
-        """The memories in the trash, latest first."""
-        return tuple(self._space.reader.memories(self._private.in_trash()))
-
     def empty_trash(self, *, client: str = "") -> Forgetting:
         """Erase what is in the trash, but for pinned memories. Raises NotTrusted."""
-        return self.erase([memory.id for memory in self.trash() if not memory.pinned], client=client)
+        trashed = self._space.reader.memories(self._private.in_trash())
+        return self.erase([memory.id for memory in trashed if not memory.pinned], client=client)
 
     def overdue(self) -> tuple[Memory, ...]:
         """Memories whose time in the trash or after their expiry is over; they are erased in a quiet moment."""

@@ -73,7 +73,7 @@ def set_quarantined(connection: apsw.Connection, num: int, why: str, *, now: dat
 
 
 def drop_request(connection: apsw.Connection, num: int) -> None:
-    """Forget the first answers that were kept for a memory: they hold words of it."""
+    """Forget the first answers that were kept for a memory under a client's key: a key may hold a secret too."""
     connection.execute("DELETE FROM requests WHERE num = ?", (num,))
 
 
