@@ -188,6 +188,8 @@ def test_what_a_person_excludes_is_never_stored_and_can_be_tried_first(space: Me
     for store in refused:
         assert store().outcome is Outcome.REFUSED  # type: ignore[attr-defined]
     assert space.stats().memories == 2
+    with pytest.raises(InvalidInput, match="excluded this topic"):
+        space.update(space.search("charge")[0].id, content="The salaries of the payment team are due in June.")
     space.include_again(topic.id)
     assert space.store("Salaries are paid on the 25th of each month.").id
 
