@@ -133,7 +133,6 @@ LEFT_OUT = {
     "meta": "what of it is about memories stands in the line 'space'",
     "requests": "answers to retries: of no use elsewhere",
     "retries": "the same",
-    "seals": "hashes of the rows of this file",
     "changes": "the log that indexes replay; an import writes its own",
     "history": "the journal that undoes: it names rows of this file by number",
     "effects": "the same",
