@@ -87,7 +87,7 @@ class Trial:
         self.what, self.options = what, options
         self.window, self.endpoint = (programs / suffixed(name) for name in ("tetrarium", "tetrarium-mcp"))
         self.space, self.decoys = folder / "space", folder / "project"
-        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "TETRARIUM_LINGER": "1"}
         if os.name == "nt":
             self.environment |= {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "APPDATA", "LOCALAPPDATA")}
         if what == "bundle":
@@ -112,7 +112,7 @@ class Trial:
         said = self.call(
             self.window, "--data-dir", str(self.space), "hook", "session-start", "--ide", "cursor", given="{}"
         )
-        expect("not an instruction" in json.loads(said)["additional_context"], "the start hook has nothing to say")
+        expect("not an instruction" in said, f"the start hook does not say what is known, but: {said}")
         say(f"session-start hook: {time.monotonic() - started:.2f} s")
 
     def conversation(self) -> None:
@@ -189,6 +189,7 @@ class Trial:
             timeout=PATIENCE, check=False,
         )  # fmt: skip
         expect(done.returncode == 0, f"{program.name} {' '.join(arguments)}: {done.returncode}, {done.stderr.decode()}")
+        expect(not done.stderr, f"{program.name} {' '.join(arguments)} complains: {done.stderr.decode()}")
         return done.stdout.decode("utf-8")
 
     @contextlib.contextmanager

@@ -161,7 +161,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         WIRE + "test_only_the_protocol_leaves_on_standard_output_also_with_debug_logging_and_at_the_end",
         WIRE + "test_a_request_that_cannot_be_read_is_answered_all_the_same",
         WIRE + "test_deep_but_readable_arguments_are_refused_by_name",
-        WIRE + "test_mutated_requests_never_stop_the_endpoint",
+        WIRE + "test_nonsense_is_answered_wherever_its_id_is_legible_and_never_stops_the_endpoint",
         WIRE + "test_a_line_beyond_the_limit_is_refused_and_the_next_one_served",
         WIRE + "test_calls_under_way_are_answered_after_the_client_closed_its_side",
     ),
@@ -211,6 +211,13 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_embedding.py::*",
     ),
     "Exact search and HNSW find the same; a damaged index file is never used.": ("unit/test_vectors.py::*",),
+    "A person corrects in the window: edited with the text before kept, superseded, inhibited with a reason, released, put "
+    "into the trash and back; a change by somebody else meanwhile shows both texts; no text is lost or slows the window.": (
+        "gui/test_editing.py::*",
+    ),
+    "The window speaks English and Chinese from one catalogue, and shows no text of a memory as markup.": (
+        "unit/test_words.py::*",
+    ),
     "Every read and write is noted: who, what, when, how many; never content; reads write nothing themselves.": (
         "journeys/test_audit.py::test_every_read_and_write_is_noted_in_order_with_who_and_how_many",
         "journeys/test_audit.py::test_the_audit_holds_no_content_no_question_and_no_id",
@@ -259,6 +266,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "An import shows first what it would do, takes all or nothing, changes nothing that is there, and can be undone.": (
         "journeys/test_exchange.py::test_undoing_an_import_takes_out_exactly_what_it_brought",
         "journeys/test_exchange.py::test_an_import_changes_nothing_that_is_there",
+        "journeys/test_exchange.py::test_a_foreign_file_brings_no_secret_and_no_instruction_into_the_answers",
         "journeys/test_exchange.py::test_nobody_in_a_foreign_file_counts_as_a_person",
         "journeys/test_exchange.py::test_the_command_line_exports_previews_imports_and_undoes",
     ),
@@ -275,6 +283,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_history.py::*",
     ),
     "A space of any earlier schema opens with all that it held.": ("faults/test_migrations.py::*",),
+    "The trash and every correction are listed, many memories are changed in one step, what is let through is never void, and "
+    "a recall can be asked again under other premises.": ("journeys/test_curating.py::*",),
     "Memories, topics, recalls and the health of the space are resources: quoted, with their source; inhibited words never unsaid.": (
         "journeys/test_mcp_resources.py::*",
     ),
@@ -284,6 +294,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A call that takes long gives signs of life, and one that is cancelled before it runs is not run.": (
         "journeys/test_mcp_long_calls.py::*",
     ),
+    "Every panel answers to real clicks: a recall replayed and explained, voids let through, dials with their effect, edges "
+    "compared and lifted, many memories at once with a preview, an agent followed live, topics, time, health, export, pictures; "
+    "and every change is undone, after a restart too.": ("gui/test_panels.py::*",),
     "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
         "conformance/test_conformance.py::*",
     ),
@@ -295,9 +308,16 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
         "journeys/test_hooks.py::*",
     ),
+    "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
+        "gui/test_choosing.py::*",
+    ),
     "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
     "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
         "journeys/test_backups.py::*",
+    ),
+    "An empty space offers a sample, an import and the connection of an IDE, each shown before it happens; spaces and languages "
+    "change in place; all of it goes by the keyboard, and it closes well at any moment.": (
+        "gui/test_beginnings.py::*",
     ),
     "All clients of a space share one host; when it is killed, asked to end or updated, no client notices and nothing is lost or written twice.": (
         RELAY + "test_clients_that_start_together_share_one_host_and_lose_nothing",
@@ -312,6 +332,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_ledger.py::*",
         "unit/test_meeting.py::*",
     ),
+    "An agent and the window share a space, and neither needs the other.": ("gui/test_beside_agents.py::*",),
     "What an IDE starts is the standard library alone; the host outlives the IDE and ends when nobody wants it any more.": (
         RELAY + "test_a_relay_loads_the_standard_library_and_nothing_else",
         RELAY + "test_a_host_survives_the_process_group_and_the_process_tree_of_its_client",
@@ -321,7 +342,17 @@ PROMISES: dict[str, tuple[str, ...]] = {
         RELAY + "test_a_client_that_stops_reading_stops_nobody_else",
         RELAY + "test_sixty_four_interleaved_calls_a_storm_of_cancels_and_ids_used_twice",
         RELAY + "test_a_client_that_is_killed_in_the_middle_of_a_call_harms_nobody",
+        RELAY + "test_a_client_that_writes_in_circles_is_told_to_wait_and_still_may_read",
         "unit/test_lane.py::*",
         "unit/test_lines.py::*",
+    ),
+    "Whoever watches a resource hears of its change from any client, also after the host was killed.": (
+        "journeys/test_mcp_notices.py::*",
+    ),
+    "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
+    "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
+    "Whatever write, sync or rename fails, the disk is full, the permissions go or the clock jumps: it is said, reads go on, "
+    "nothing acknowledged is lost, nothing expires for good, and a full disk still lets memories go.": (
+        "faults/test_durability.py::*",
     ),
 }

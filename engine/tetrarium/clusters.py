@@ -37,6 +37,7 @@ from tetrarium.storage import memories as rows
 from tetrarium.storage.clusters import LoggedMove, resolve
 from tetrarium.storage.database import Connection
 from tetrarium.storage.identity import new_id
+from tetrarium.storage.seals import MEMORY
 
 HUES = 24
 """Colours that clusters take in turn, by their ids: a cluster keeps its colour for life."""
@@ -63,7 +64,7 @@ class Clusters:
         space, table = self._space, self._space.indexes.table
         members = space.geometry.places.members(number)
         figures: ClusterFigures = cluster_figures(space.geometry, number)
-        counts = space.geometry.keyword_counts(number)
+        counts = space.keyword_counts(number)
         words = sorted(counts, key=lambda code: (-counts[code] * space.geometry.rarity_of(code), code))[:_WORDS]
         aliases = space.clusters.aliases()
         return ClusterDetail(
@@ -360,10 +361,11 @@ class Clusters:
         return examine(nums, voxels, components, self._space.reader.meta("next_component", 1))
 
     def _strays(self) -> list[int]:
-        """Numbers of places whose memory is not in the space."""
+        """Numbers of places whose memory is not in the space. One that is damaged and left out may come back to its place."""
         present = self._space.indexes.table.present
+        left_out = {num for num, _ in self._space.damage.keys(MEMORY)}
         nums = (row[0] for row in self._space.clusters.places())
-        return [num for num in nums if not 0 < num < len(present) or not present[num]]
+        return [num for num in nums if num not in left_out and (not 0 < num < len(present) or not present[num])]
 
     def _unsound_vectors(self) -> list[int]:
         present = self._space.indexes.table.present

@@ -129,6 +129,13 @@ class Settings:
         5_000, unit="memories", source="measured", about="Cap on the document frequency of terms that fetch candidates."
     )
 
+    fetched_matches: int = _number(
+        3_000,
+        unit="memories",
+        source="measured",
+        about="Matches of the rarest query terms at which further terms fetch no more candidates.",
+    )
+
     # --- search: bounded factors --------------------------------------------------------------
     recency_half_life: float = _number(
         30.0, unit="days", source="S1", about="Half-life of the recency factor, counted from the last access."
@@ -186,10 +193,10 @@ class Settings:
         about="Share of the candidates that a recall aims to void; an aim, not a quota.",
     )
     cluster_threshold: float = _number(
-        0.15,
+        0.10,
         unit="Jaccard",
         source="measured",
-        about="Average-linkage threshold of the void pass (S2 has 0.25; 0.15 keeps more on-topic memories).",
+        about="Average-linkage threshold of the void pass (S2 has 0.25, which voids 16 % of what is on topic).",
     )
     void_cut: float = _number(
         -0.2, unit="standard deviations", source="measured", about="Topic profile under which a cluster is off topic."
@@ -356,6 +363,36 @@ class Settings:
     )
     hnsw_dead_share: float = _number(
         0.20, unit="share", source="measured", about="Share of deleted vectors at which the HNSW index is rebuilt."
+    )
+
+    # --- privacy ------------------------------------------------------------------------------
+    secrets: str = _number(
+        "mask",
+        unit="action",
+        source="T",
+        about="What a space does with secrets until a person sets it: mask, refuse or allow.",
+    )
+    mask_mail: int = _number(0, unit="0 or 1", source="T", about="Whether e-mail addresses count as secrets.")
+    trash_days: float = _number(
+        30.0, unit="days", source="T", about="Time in the trash after which a memory is erased; 0 keeps it for ever."
+    )
+    expired_days: float = _number(
+        30.0,
+        unit="days",
+        source="T",
+        about="Time after its expiry after which a memory is erased; 0 keeps it for ever.",
+    )
+    overdue_share: float = _number(
+        0.20, unit="share", source="T", about="Of a space, what is never erased by itself in one go: a person is asked."
+    )
+    settling_days: float = _number(
+        1.0,
+        unit="days",
+        source="T",
+        about="Ordinary time that must pass after a leap of the clock before anything is erased by itself.",
+    )
+    erased_at_once: int = _number(
+        64_000_000, unit="bytes", source="T", about="Backups up to this size are erased in at once, larger ones later."
     )
 
     # --- tools --------------------------------------------------------------------------------

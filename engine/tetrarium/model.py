@@ -56,10 +56,12 @@ class Confidence(StrEnum):
 
 
 class Standing(StrEnum):
-    """What a memory is between recalls: live, or inhibited by a correction (S2)."""
+    """What a memory is between recalls: live, inhibited by a correction (S2), or in quarantine because it reads like an
+    instruction to an agent: silent until a person releases it, whether inhibited besides or not."""
 
     LIVE = "live"
     INHIBITED = "inhibited"
+    QUARANTINED = "quarantined"
 
 
 class RecallState(IntEnum):
@@ -82,6 +84,7 @@ class Reason(StrEnum):
     INHIBITED = "inhibited:by_hand"
     OTHER_PROJECT = "filtered:project"
     EXPIRED = "filtered:expired"
+    QUARANTINED = "filtered:quarantined"
     STORED_LATER = "filtered:stored_later"
     RANKED_BELOW = "no_candidate:ranked_below"
     NOT_FETCHED = "no_candidate:not_fetched"
@@ -151,6 +154,8 @@ class Memory:
     misled: int = 0
     distinct_queries: int = 0
     stored_again: int = 0
+    quarantined: str = ""
+    """Why it is in quarantine, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +176,7 @@ class Draft:
     source: Source
     created_at: datetime
     expires_at: datetime | None
+    quarantined: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +216,8 @@ class IndexRow:
     pinned: bool
     evidence: int
     distinct_queries: int
+    quarantined: bool = False
+    client: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +230,14 @@ class Inhibition:
     author: str
     created_at: datetime
     lifted_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trashed:
+    """A memory in the trash, and since when."""
+
+    memory: Memory
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +350,8 @@ class StoreResult:
     reason: str
     candidates: tuple[Likely, ...] = ()
     contradicts: tuple[Contradiction, ...] = ()
+    masked: tuple[str, ...] = ()
+    """Kinds of the secrets that were masked before anything was stored; `reason` says it in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,6 +479,7 @@ class ChangeKind(StrEnum):
     """What may be changed so that a recall would have answered a memory."""
 
     RELEASE = "release"
+    QUARANTINE = "quarantine"
     PROJECT = "project"
     EXPIRY = "expiry"
     ASK_AGAIN = "ask_again"
@@ -548,6 +567,96 @@ class Forgetting:
     spared: int
     confirm: str
     ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedSecret:
+    """One secret that was masked: its kind and where it stood, never what it was. memory: "" where nothing was stored."""
+
+    kind: str
+    field: str
+    memory: str
+    client: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPolicy:
+    """What a space does with secrets: mask them, refuse the memory, or allow them. mail: e-mail addresses count too."""
+
+    action: str = "mask"
+    mail: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SecretScan:
+    """Secrets that the rules find in what is stored now. by_kind: finds; memories: ids of those that hold any."""
+
+    by_kind: dict[str, int]
+    memories: tuple[str, ...]
+    looked_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """What is never stored. kind: pattern (text, * for anything), topic (words), folder (path), client (name)."""
+
+    id: int
+    kind: str
+    pattern: str
+    added_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ExclusionTrial:
+    """What an exclusion would have kept out of what is stored now: how many, and some of them as (id, first words)."""
+
+    total: int
+    of: int
+    examples: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Residue:
+    """Bytes of a text that were found. form: as what (UTF-8, base64 …); inside: of which compressed part, or ""."""
+
+    file: str
+    offset: int
+    form: str
+    inside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionProof:
+    """What a search of every file of a space for a text found; proved when `residues` is empty.
+
+    forms: how many byte strings were looked for; compressed: parts that were unpacked; skipped: words of the text that
+    kept memories use too and that say nothing; still_stored: ids of memories that hold the text.
+    """
+
+    files: int
+    bytes: int
+    forms: int
+    compressed: int
+    skipped: tuple[str, ...]
+    still_stored: tuple[str, ...]
+    residues: tuple[Residue, ...]
+
+    @property
+    def is_gone(self) -> bool:
+        return not self.residues and not self.still_stored
+
+
+@dataclass(frozen=True, slots=True)
+class PendingErasure:
+    """A memory that is gone from the store while files may still hold bytes of it; it is gone on with by itself.
+
+    backups: copies of the store that lie in the space, of which some may hold it until then.
+    """
+
+    memory: str
+    asked_at: datetime
+    backups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -706,7 +815,7 @@ class SpaceSnapshot:
     places: (n, 3) int32, voxel of each tetrahedron, lattice units
     cluster: (n,) int32, index into `clusters`
     category, memory_type, confidence: (n,) uint8, index into CATEGORIES, MEMORY_TYPES, CONFIDENCES
-    inhibited: (n,) bool; importance: (n,) float32, 0 … 1
+    inhibited: (n,) bool, silent: inhibited or in quarantine; importance: (n,) float32, 0 … 1
     created, accessed: (n,) float64, seconds since the epoch (accessed 0 = never)
     access_count: (n,) int32
     """
@@ -996,6 +1105,7 @@ class SpaceStats:
     contradictions: int = 0
     relations: int = 0
     pinned: int = 0
+    quarantined: int = 0
     audit_flags: tuple[AuditFlag, ...] = ()
 
 

@@ -220,7 +220,7 @@ def _rows(space: Space, nums: Int64) -> SpaceSnapshot:
         category=_frozen(table.category[nums]),
         memory_type=_frozen(table.memory_type[nums]),
         confidence=_frozen(confidence(table.evidence[nums])),
-        inhibited=_frozen(table.inhibited[nums]),
+        inhibited=_frozen(table.silent[nums]),
         importance=_frozen(table.importance[nums]),
         created=_frozen(table.created[nums]),
         accessed=_frozen(table.accessed[nums]),

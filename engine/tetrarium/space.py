@@ -384,11 +384,20 @@ class Space:
         """Whether a person gave the cluster its name."""
         return component in self._names
 
+    def keyword_counts(self, component: int) -> Counter[int]:
+        """How many members of a cluster carry each keyword, by code. They name the cluster to agents: words of what is in
+        quarantine are not among them."""
+        counts = Counter(self.geometry.keyword_counts(component))
+        for num in np.flatnonzero(self.indexes.table.quarantined).tolist():
+            if self.geometry.places.component_of.get(num) == component:
+                counts.subtract(self.indexes.keyword_ids([num])[0])
+        return +counts
+
     def _telling_name(self, component: int, more: Sequence[str]) -> str:
         codes = self.indexes.keyword_codes.names
         counts: Counter[str] = Counter(more)
         if component in self.geometry.places.components:
-            counts.update({codes[code]: n for code, n in self.geometry.keyword_counts(component).items()})
+            counts.update({codes[code]: n for code, n in self.keyword_counts(component).items()})
         frequencies = {word: len(self.indexes.table.by_keyword.get(word, ())) for word in counts}
         return cluster_name(counts, frequencies, len(self.indexes.table))
 
@@ -462,10 +471,9 @@ class Space:
     def damage_note(self) -> str:
         """What is left out of every answer because it is damaged; "" when nothing is."""
         damage = self.damage
-        lost = len(damage.lost.get(MEMORY.code, ()))
-        count = len(damage.rows(MEMORY)) + lost
+        count = len(damage.keys(MEMORY))
         parts = [f"{count} {'memory is' if count == 1 else 'memories are'} damaged and left out"] if count else []
-        if damage.rows(INHIBITION) or damage.lost.get(INHIBITION.code):
+        if damage.keys(INHIBITION):
             parts.append("records of corrections are damaged")
         if damage.structure or damage.indexes or damage.fulltext:
             parts.append("the store is damaged")
@@ -617,7 +625,7 @@ class Space:
                     told["removed"].append(self.indexes.table.ids[num])
                     self.indexes.drop(num)
                 continue
-            if ops[num] <= {"inhibit", "release", "standing", "place", "move"}:
+            if ops[num] <= {"inhibit", "release", "standing", "place", "move", "quarantine"}:
                 self.indexes.table.put(row)
             else:
                 self.indexes.put(row, vectors.get(num))

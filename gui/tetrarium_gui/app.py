@@ -95,8 +95,7 @@ def run(data_dir: Path | None = None, *, sample: bool = False) -> int:
     from PySide6.QtWidgets import QApplication
 
     from tetrarium.paths import default_data_dir
-    from tetrarium_gui.bridge import Bridge
-    from tetrarium_gui.main_window import MainWindow
+    from tetrarium_gui.shell import Shell
     from tetrarium_gui.space.tetrahedra import surface_format
 
     QSurfaceFormat.setDefaultFormat(surface_format(samples=SAMPLES))
@@ -106,15 +105,15 @@ def run(data_dir: Path | None = None, *, sample: bool = False) -> int:
     application.setStyle("Fusion")
     path = data_dir or (default_data_dir().with_name("sample") if sample else default_data_dir())
     config = Path(platformdirs.user_config_dir("Tetrarium", appauthor=False)) / "window.ini"
-    bridge = Bridge(path, sample=sample)
-    window = MainWindow(bridge, QSettings(str(config), QSettings.Format.IniFormat))
+    shell = Shell(path, QSettings(str(config), QSettings.Format.IniFormat), sample=sample)
     # Python hears a signal when Qt next calls it: within one look of the engine for what others stored.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: QTimer.singleShot(0, window.close))  # also heard before the loop runs
+        signal.signal(
+            number, lambda *_: QTimer.singleShot(0, lambda: shell.window.close())
+        )  # also heard before the loop runs
     collect_here(application)
-    window.show()
-    bridge.start()
+    shell.show()
     code = application.exec()
-    if not bridge.close():
+    if not shell.close():
         log.warning("The engine did not end in time; what was stored is safe.")
     return code

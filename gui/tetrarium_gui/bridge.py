@@ -9,14 +9,18 @@ from __future__ import annotations
 import itertools
 import logging
 from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from tetrarium.errors import EngineError, ModelUnavailable, SpaceUnavailable, UserError
 from tetrarium.events import Event, SpaceChanged
-from tetrarium.model import Changes
+from tetrarium.model import Changes, SpaceSnapshot
 from tetrarium_gui.state import Notice
+from tetrarium_gui.words import t
 from tetrarium_gui.worker import EVERYWHERE, Answer, EngineThread, Failure, Verb
 
 log = logging.getLogger(__name__)
@@ -26,12 +30,19 @@ FRAME = 16
 HITS = 30
 """Hits that a search brings to the window."""
 CLIENT = "window"
+"""The name under which the window asks and changes: a person, whom everybody else's memories obey."""
 
-WORDS = {
-    "bug": "Something went wrong inside Tetrarium. Nothing that was stored is lost.",
-    "bug_advice": "The log has the details.",
-    "model_advice": "Search works by keywords until the model can be loaded.",
-}
+Then = Callable[[Any], object]
+Otherwise = Callable[[Exception], bool]
+"""Takes an error; True when it has dealt with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """Who waits for the answer to one ticket."""
+
+    then: Then | None
+    otherwise: Otherwise | None
 
 
 class Bridge(QObject):
@@ -40,12 +51,14 @@ class Bridge(QObject):
     opened = Signal()
     unavailable = Signal(object)  # Notice
     growing = Signal(object)  # SpaceSnapshot, while a sample space is being filled
+    grown = Signal(object)  # the same, from the engine's thread
     snapshot_ready = Signal(object)  # SpaceSnapshot
     stats_ready = Signal(object)  # SpaceStats
     searched = Signal(object)  # SearchResult
     recalled = Signal(object)  # RecallTrace
     memory_ready = Signal(object)  # Memory
     changed = Signal(object)  # Changes
+    happened = Signal(object)  # Recalled or Searched, of whoever asks this engine
     noticed = Signal(object)  # Notice
     busy_changed = Signal(bool)
 
@@ -53,6 +66,7 @@ class Bridge(QObject):
         super().__init__(parent)
         self._tickets = itertools.count(1)
         self._newest: dict[str, int] = {}
+        self._waiting: dict[int, _Waiting] = {}
         self._gathered: dict[str, dict[str, None]] = defaultdict(dict)
         self._version = 0
         self._frame = QTimer(self)
@@ -61,6 +75,7 @@ class Bridge(QObject):
         self._frame.timeout.connect(self._tell_changes)
         self._engine = EngineThread(path, sample=sample, parent=self)
         queued = Qt.ConnectionType.QueuedConnection
+        self.grown.connect(self.growing, queued)
         self._engine.answered.connect(self._take_answer, queued)
         self._engine.failed.connect(self._take_failure, queued)
         self._engine.happened.connect(self._take_event, queued)
@@ -85,6 +100,22 @@ class Bridge(QObject):
         self._newest["search"] = self._newest["recall"] = next(self._tickets)
         self.busy_changed.emit(False)
 
+    def ask(self, slot: str, verb: Verb, then: Then, *, otherwise: Otherwise | None = None) -> None:
+        """Ask for `verb(service)` and hand what it gives to `then`; a newer question of the slot takes its place.
+
+        otherwise: takes the error; without it the error is told as a notice.
+        """
+        self._waiting.pop(self._newest.get(slot, 0), None)
+        self._ask(slot, verb, _Waiting(then, otherwise))
+
+    def edit(self, verb: Verb, then: Then | None = None, *, otherwise: Otherwise | None = None) -> None:
+        """Change something. Never overtaken by another change: each has a slot of its own, done in the order asked."""
+        self._ask(f"edit {next(self._tickets)}", verb, _Waiting(then, otherwise))
+
+    def tell_growth(self, snapshot: SpaceSnapshot) -> None:
+        """Show a space that is being filled by one long job. From the engine's thread: crosses queued, as a signal."""
+        self.grown.emit(snapshot)
+
     def get(self, memory_id: str) -> None:
         self._ask("memory", lambda service: service.get(memory_id))
 
@@ -93,8 +124,10 @@ class Bridge(QObject):
         self._ask("snapshot", lambda service: service.snapshot())
         self._ask("stats", lambda service: service.stats())
 
-    def _ask(self, slot: str, verb: Verb) -> None:
+    def _ask(self, slot: str, verb: Verb, waiting: _Waiting | None = None) -> None:
         self._newest[slot] = next(self._tickets)
+        if waiting is not None:
+            self._waiting[self._newest[slot]] = waiting
         if slot in ("search", "recall"):
             self.busy_changed.emit(True)
         self._engine.submit(slot, self._newest[slot], verb)
@@ -111,6 +144,10 @@ class Bridge(QObject):
             return
         if answer.ticket != self._newest.get(answer.slot):
             return
+        self._settle(answer.slot)
+        waiting = self._waiting.pop(answer.ticket, None)
+        if waiting is not None and waiting.then is not None:
+            waiting.then(answer.result)
         signals = {
             "snapshot": self.snapshot_ready,
             "stats": self.stats_ready,
@@ -129,9 +166,17 @@ class Bridge(QObject):
             return
         if failure.slot in ("search", "recall"):
             self.busy_changed.emit(False)
-        current = failure.slot == "catch_up" or failure.ticket == self._newest.get(failure.slot)
-        if current:
+        if failure.slot != "catch_up" and failure.ticket != self._newest.get(failure.slot):
+            return
+        self._settle(failure.slot)
+        waiting = self._waiting.pop(failure.ticket, None)
+        if waiting is None or waiting.otherwise is None or not waiting.otherwise(failure.error):
             self.noticed.emit(notice_of(failure.error))
+
+    def _settle(self, slot: str) -> None:
+        """An edit's own slot is not asked again."""
+        if slot.startswith("edit "):
+            self._newest.pop(slot, None)
 
     def _take_event(self, event: Event) -> None:
         if isinstance(event, SpaceChanged):
@@ -140,6 +185,8 @@ class Bridge(QObject):
             self._version = event.changes.version
             if not self._frame.isActive():
                 self._frame.start()
+        else:
+            self.happened.emit(event)
 
     def _tell_changes(self) -> None:
         changes = Changes(self._version, **{kind: tuple(ids) for kind, ids in self._gathered.items()})
@@ -156,7 +203,7 @@ def notice_of(error: Exception) -> Notice:
     if isinstance(error, UserError):
         return Notice(error.message, error.advice, grave=isinstance(error, SpaceUnavailable))
     if isinstance(error, ModelUnavailable):
-        return Notice(str(error), WORDS["model_advice"])
+        return Notice(str(error), t("error.model_advice"))
     if not isinstance(error, EngineError):
         log.error("Unexpected: %r", error)
-    return Notice(WORDS["bug"], WORDS["bug_advice"])
+    return Notice(t("error.bug"), t("error.bug_advice"))

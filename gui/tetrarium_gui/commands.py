@@ -1,16 +1,19 @@
-"""Every action once: its words, its shortcut, its place in the menu. The window connects what they do.
+"""Every action once: its name, its shortcut, its place in the menu. The window connects what they do.
 
-Shortcuts with the scope "space" act while the space has the focus, so that Home still goes to the start
-of a line or a list elsewhere.
+The words of a command are in the catalogue under its name ("command.NAME" and "command.NAME_tip"). Shortcuts with
+the scope "space" act while the space has the focus, so that Home still goes to the start of a line or a list elsewhere.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QMenuBar, QWidget
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+from tetrarium_gui.words import t
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +21,8 @@ class Command:
     """One thing a person can do. `group`: exclusive choices; `checked`: initial state of a switch, None for a verb."""
 
     name: str
-    text: str
     menu: str
     shortcuts: tuple[str, ...] = ()
-    tip: str = ""
     scope: str = "window"
     group: str = ""
     checked: bool | None = None
@@ -29,26 +30,57 @@ class Command:
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("quit", "&Quit", "&File", ("Ctrl+Q",), "Close the space and the window"),
-    Command("search", "&Search", "F&ind", ("Ctrl+F", "/"), "Rank memories as you type"),
-    Command(
-        "recall", "&Recall", "F&ind", ("Ctrl+R",), "What an agent would be given for this question, within its budget"
-    ),
-    Command("palette", "&Commands …", "F&ind", ("Ctrl+K",), "Every command by its words"),
-    Command("next_hit", "&Next hit", "F&ind", ("F3",), separated=True),
-    Command("previous_hit", "&Previous hit", "F&ind", ("Shift+F3",)),
-    Command("clear", "&Clear", "F&ind", ("Escape",), "Show all memories lit again"),
-    Command("fit_all", "Fit &all", "&View", ("Home",), "Every memory in view", scope="space"),
-    Command("fit_selection", "&Fit selection", "&View", ("F",), "The cluster of the selected memory", scope="space"),
-    Command("step_back", "Step &back", "&View", ("Backspace",), "Where the camera was before", scope="space"),
-    Command("color_cluster", "Colour by &cluster", "&View", ("Ctrl+1",), group="color", checked=True, separated=True),
-    Command("color_category", "Colour by ca&tegory", "&View", ("Ctrl+2",), group="color", checked=False),
-    Command("only_space", "&Only the space", "&View", ("F11",), checked=False, separated=True),
-    Command("reduced_motion", "&Reduced motion", "&View", checked=False, tip="Every move is instant"),
-    Command("theme_system", "Appearance: &system", "&View", group="theme", checked=True, separated=True),
-    Command("theme_dark", "Appearance: &dark", "&View", group="theme", checked=False),
-    Command("theme_light", "Appearance: &light", "&View", group="theme", checked=False),
-    Command("reset_layout", "Reset &layout", "&View", separated=True),
+    Command("new_space", "file", ("Ctrl+N",)),
+    Command("open_space", "file", ("Ctrl+O",)),
+    Command("import", "file", separated=True),
+    Command("connect", "file"),
+    Command("screenshot", "file", ("Ctrl+P",), separated=True),
+    Command("export", "file", ("Ctrl+Shift+S",)),
+    Command("quit", "file", ("Ctrl+Q",), separated=True),
+    Command("undo", "edit", ("Ctrl+Z",)),
+    Command("redo", "edit", ("Ctrl+Shift+Z",)),
+    Command("edit", "edit", ("Ctrl+E",), separated=True),
+    Command("supersede", "edit", ("Ctrl+Shift+E",)),
+    Command("inhibit", "edit", ("Ctrl+I",)),
+    Command("release", "edit", ("Ctrl+Shift+I",)),
+    Command("trash", "edit", ("Ctrl+Backspace",)),
+    Command("pin", "edit"),
+    Command("why_not", "edit", ("Ctrl+Y",)),
+    Command("search", "find", ("Ctrl+F", "/")),
+    Command("recall", "find", ("Ctrl+R",)),
+    Command("palette", "find", ("Ctrl+K",)),
+    Command("next_hit", "find", ("F3",), separated=True),
+    Command("previous_hit", "find", ("Shift+F3",)),
+    Command("filter", "find", ("Ctrl+L",), separated=True),
+    Command("clear", "find", ("Escape",)),
+    Command("fit_all", "view", ("Home",), scope="space"),
+    Command("fit_selection", "view", ("F",), scope="space"),
+    Command("step_back", "view", ("Backspace",), scope="space"),
+    Command("color_cluster", "view", ("Ctrl+1",), group="color", checked=True, separated=True),
+    Command("color_category", "view", ("Ctrl+2",), group="color", checked=False),
+    Command("color_type", "view", ("Ctrl+3",), group="color", checked=False),
+    Command("color_confidence", "view", ("Ctrl+4",), group="color", checked=False),
+    Command("color_importance", "view", ("Ctrl+5",), group="color", checked=False),
+    Command("color_age", "view", ("Ctrl+6",), group="color", checked=False),
+    Command("look_front", "view", ("1",), scope="space", separated=True),
+    Command("look_right", "view", ("3",), scope="space"),
+    Command("look_top", "view", ("7",), scope="space"),
+    Command("level", "view", ("5",), scope="space", checked=False),
+    Command("isolate", "view", ("I",), scope="space", separated=True),
+    Command("hide", "view", ("H",), scope="space"),
+    Command("show_everything", "view", ("Shift+H",), scope="space"),
+    Command("mark_cluster", "view", ("C",), scope="space"),
+    Command("mark_touching", "view", ("N",), scope="space"),
+    Command("mark_rest", "view", ("R",), scope="space"),
+    Command("only_space", "view", ("F11",), checked=False, separated=True),
+    Command("reduced_motion", "view", checked=False),
+    Command("theme_system", "view", group="theme", checked=True, separated=True),
+    Command("theme_dark", "view", group="theme", checked=False),
+    Command("theme_light", "view", group="theme", checked=False),
+    Command("language_system", "view", group="language", checked=True, separated=True),
+    Command("language_en", "view", group="language", checked=False),
+    Command("language_zh", "view", group="language", checked=False),
+    Command("reset_layout", "view", separated=True),
 )
 
 
@@ -58,12 +90,14 @@ class Commands(QObject):
     def __init__(self, window: QWidget, space: QWidget) -> None:
         super().__init__(window)
         self._actions: dict[str, QAction] = {}
+        self._more: list[QAction] = []
+        self.menus: dict[str, QMenu] = {}
         groups: dict[str, QActionGroup] = {}
         for command in COMMANDS:
-            action = QAction(command.text, self)
+            action = QAction(t(f"command.{command.name}"), self)
             action.setObjectName(command.name)
             action.setShortcuts([QKeySequence(keys) for keys in command.shortcuts])
-            action.setStatusTip(command.tip)
+            action.setStatusTip(t(f"command.{command.name}_tip"))
             if command.checked is not None:
                 action.setCheckable(True)
                 action.setChecked(command.checked)
@@ -80,16 +114,27 @@ class Commands(QObject):
     def __getitem__(self, name: str) -> QAction:
         return self._actions[name]
 
-    def others(self, name: str) -> tuple[QAction, ...]:
-        """Every command but one."""
-        return tuple(action for action in self._actions.values() if action.objectName() != name)
+    def all(self) -> tuple[QAction, ...]:
+        """Every command, those that panels brought included."""
+        return (*self._actions.values(), *self._more)
+
+    def add(self, action: QAction) -> None:
+        """A command that only the finished window knows, such as showing a panel."""
+        self._more.append(action)
 
     def fill(self, bar: QMenuBar) -> None:
-        """Put every command in its menu."""
-        menus = {}
+        """Put every command in its menu, in the order file, edit, find, view."""
         for command in COMMANDS:
-            if command.menu not in menus:
-                menus[command.menu] = bar.addMenu(command.menu)
+            if command.menu not in self.menus:
+                self.menus[command.menu] = bar.addMenu(t(f"menu.{command.menu}"))
             if command.separated:
-                menus[command.menu].addSeparator()
-            menus[command.menu].addAction(self._actions[command.name])
+                self.menus[command.menu].addSeparator()
+            self.menus[command.menu].addAction(self._actions[command.name])
+
+    def pick(self, menu: QMenu, names: Iterable[str]) -> None:
+        """Add these commands to a context menu; "" is a line between groups."""
+        for name in names:
+            if name:
+                menu.addAction(self._actions[name])
+            else:
+                menu.addSeparator()

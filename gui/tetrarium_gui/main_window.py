@@ -1,75 +1,78 @@
-"""The window: the space in the middle, search at the left, the inspector at the right, the list below.
+"""The window: the space in the middle, panels round it. It makes the parts, gives them their appearance, and closes.
 
-Panels tell the window what a person wants; the window changes the state or asks the bridge. Nothing here
-waits for the engine.
+What the parts do together stands in `wiring`. Nothing here waits for the engine.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QSettings, Qt, Signal
+from PySide6.QtCore import QSettings, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QStatusBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QStatusBar, QVBoxLayout, QWidget
 
-from tetrarium.model import Memory, RecallTrace, SearchResult, SpaceSnapshot, SpaceStats
+from tetrarium.model import SpaceSnapshot, SpaceStats
 from tetrarium_gui import style
 from tetrarium_gui.bridge import Bridge
 from tetrarium_gui.commands import Commands
-from tetrarium_gui.panels.inspector import InspectorPanel
+from tetrarium_gui.docks import Docks
 from tetrarium_gui.panels.notices import NoticeBar
 from tetrarium_gui.panels.palette import CommandPalette
-from tetrarium_gui.panels.search import SearchPanel
 from tetrarium_gui.panels.status import StatusLine
-from tetrarium_gui.panels.table import TablePanel
-from tetrarium_gui.panels.voids import VoidsPanel
+from tetrarium_gui.panels.welcome import Welcome
 from tetrarium_gui.space.view import SpaceView
-from tetrarium_gui.state import (
-    ColorBy,
-    Notice,
-    WindowState,
-    highlight_of_recall,
-    highlight_of_search,
-)
+from tetrarium_gui.state import ColorBy, Notice, WindowState
+from tetrarium_gui.wiring.answers import Answers
+from tetrarium_gui.wiring.beginnings import Beginnings
+from tetrarium_gui.wiring.corrections import Corrections
+from tetrarium_gui.wiring.desk import Desk, make_panels
+from tetrarium_gui.wiring.history import History
+from tetrarium_gui.wiring.inhibitions import Inhibitions
+from tetrarium_gui.wiring.lists import Lists
+from tetrarium_gui.wiring.live import Live
+from tetrarium_gui.wiring.places import Places
+from tetrarium_gui.wiring.recalls import Recalls
+from tetrarium_gui.wiring.topics import Topics
+from tetrarium_gui.words import set_language, t
 
-WORDS = {
-    "title": "{space} – Tetrarium",
-    "search": "Search",
-    "inspector": "Inspector",
-    "list": "List",
-    "voids": "Voids",
-    "filling": "Filling the sample space: {count} memories so far …",
-    "flat": "This computer offers no OpenGL 3.3; the space is drawn flat.",
-    "flat_advice": "Everything else works as usual.",
-}
 FIRST_SIZE = (1440, 900)
 LEAST_SIZE = (1024, 640)
-LEFT_WIDTH, RIGHT_WIDTH, BOTTOM_HEIGHT = 320, 320, 240
-LAYOUT_VERSION = 1
 
 
 class MainWindow(QMainWindow):
     """One window on one space."""
 
     closing = Signal()
+    reopen_asked = Signal(object)  # the folder of another space, or None: this one again, in another language
 
     def __init__(self, bridge: Bridge, settings: QSettings, *, opengl: bool = True) -> None:
         super().__init__()
         self.setObjectName("tetrarium")
         self.bridge, self._settings = bridge, settings
+        set_language(str(settings.value("language", "system")))
         self.state = WindowState(self)
         self._choice = str(settings.value("appearance", "system"))
         self.theme = self._chosen_theme()
         self.space = SpaceView(self.state, self.theme, opengl=opengl)
-        self.search = SearchPanel(self.theme)
-        self.inspector = InspectorPanel(self.theme)
-        self.table = TablePanel(self.theme)
-        self.voids = VoidsPanel(self.theme, self._excerpt)
+        self.panels = make_panels(self.theme, self.state.excerpt)
+        self.search, self.inspector = self.panels.search, self.panels.inspector
+        self.table, self.voids = self.panels.list, self.panels.voids
         self.status = StatusLine(self.theme)
         self.commands = Commands(self, self.space)
         self._lay_out()
         self.notices = NoticeBar(self.theme, self._middle)
-        self.palette_box = CommandPalette(self.commands.others("palette"), self.theme, self)
+        self.desk = Desk(
+            self, bridge, self.state, settings, self.space, self.commands, self.docks,
+            self.panels, self.status, self.notices,
+        )  # fmt: skip
+        self.answers, self.corrections, self.history = Answers(self.desk), Corrections(self.desk), History(self.desk)
+        self.lists, self.recalls, self.inhibitions = Lists(self.desk), Recalls(self.desk), Inhibitions(self.desk)
+        self.topics, self.live, self.places = Topics(self.desk), Live(self.desk), Places(self.desk)
+        self.welcome = Welcome(self.theme, self._middle)
+        self.beginnings = Beginnings(self.desk, self.welcome)
+        self.places.reopen_asked.connect(self.reopen_asked)
+        self.palette_box = CommandPalette(
+            [action for action in self.commands.all() if action.objectName() != "palette"], self.theme, self
+        )
         self._connect_commands()
-        self._connect_panels()
         self._connect_bridge()
         self._apply_theme()
         self._restore()
@@ -78,162 +81,72 @@ class MainWindow(QMainWindow):
     def _lay_out(self) -> None:
         self.setMinimumSize(*LEAST_SIZE)
         self.resize(*FIRST_SIZE)
-        self.setDockOptions(
-            QMainWindow.DockOption.AnimatedDocks
-            | QMainWindow.DockOption.AllowTabbedDocks
-            | QMainWindow.DockOption.AllowNestedDocks
-        )
+        options = QMainWindow.DockOption
+        self.setDockOptions(options.AnimatedDocks | options.AllowTabbedDocks | options.AllowNestedDocks)
         self._middle = QWidget()
         column = QVBoxLayout(self._middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.space)
         self.setCentralWidget(self._middle)
-        areas = Qt.DockWidgetArea
-        self.docks = {
-            name: self._dock(name, panel, area)
-            for name, panel, area in (
-                ("search", self.search, areas.LeftDockWidgetArea),
-                ("inspector", self.inspector, areas.RightDockWidgetArea),
-                ("list", self.table, areas.BottomDockWidgetArea),
-                ("voids", self.voids, areas.BottomDockWidgetArea),
-            )
-        }
-        self._arrange_docks()
+        self.docks = Docks(self, self.panels.by_name())
         self.commands.fill(self.menuBar())
+        shown = self.menuBar().addMenu(t("menu.panels"))
+        for action in self.docks.actions():
+            shown.addAction(action)
+            self.commands.add(action)
         bar = QStatusBar()
         bar.setSizeGripEnabled(False)
         bar.addWidget(self.status, 1)
         self.setStatusBar(bar)
 
-    def _dock(self, name: str, panel: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
-        dock = QDockWidget(WORDS[name], self)
-        dock.setObjectName(name)
-        dock.setWidget(panel)
-        self.addDockWidget(area, dock)
-        return dock
-
-    def _arrange_docks(self) -> None:
-        """The layout of the first start."""
-        areas = Qt.DockWidgetArea
-        for name, area in (
-            ("search", areas.LeftDockWidgetArea),
-            ("inspector", areas.RightDockWidgetArea),
-            ("list", areas.BottomDockWidgetArea),
-            ("voids", areas.BottomDockWidgetArea),
-        ):
-            dock = self.docks[name]
-            dock.setFloating(False)
-            self.addDockWidget(area, dock)
-            dock.show()
-        self.tabifyDockWidget(self.docks["list"], self.docks["voids"])
-        self.docks["list"].raise_()
-        sides = [self.docks["search"], self.docks["inspector"]]
-        self.resizeDocks(sides, [LEFT_WIDTH, RIGHT_WIDTH], Qt.Orientation.Horizontal)
-        self.resizeDocks([self.docks["list"]], [BOTTOM_HEIGHT], Qt.Orientation.Vertical)
-
     def _restore(self) -> None:
-        geometry, layout = self._settings.value("geometry"), self._settings.value("layout")
-        if isinstance(geometry, QByteArray):
-            self.restoreGeometry(geometry)
-        if isinstance(layout, QByteArray):
-            self.restoreState(layout, LAYOUT_VERSION)
+        self.docks.restore(self._settings)
         reduced = self._settings.value("reduced_motion", False, type=bool)
         self.commands["reduced_motion"].setChecked(bool(reduced))
         self.commands[f"theme_{self._choice}"].setChecked(True)
+        self.commands[f"language_{self._settings.value('language', 'system')}"].setChecked(True)
 
     # --- wiring ---------------------------------------------------------------------------------
     def _connect_commands(self) -> None:
         for name, act in (
             ("quit", self.close),
-            ("search", lambda: self._ask_for(recalling=False)),
-            ("recall", lambda: self._ask_for(recalling=True)),
             ("palette", self.palette_box.open),
-            ("next_hit", lambda: self.search.step(1)),
-            ("previous_hit", lambda: self.search.step(-1)),
-            ("clear", self._clear),
             ("fit_all", self.space.fit_all),
             ("fit_selection", self.space.fit_selection),
             ("step_back", self.space.step_back),
-            ("color_cluster", lambda: self.state.set_color_by(ColorBy.CLUSTER)),
-            ("color_category", lambda: self.state.set_color_by(ColorBy.CATEGORY)),
-            ("reset_layout", self._arrange_docks),
+            ("look_front", lambda: self.space.look_from("front")),
+            ("look_right", lambda: self.space.look_from("right")),
+            ("look_top", lambda: self.space.look_from("top")),
+            ("isolate", self.space.isolate),
+            ("hide", self.space.hide_chosen),
+            ("show_everything", self.space.show_everything),
+            ("mark_cluster", self.space.mark_cluster),
+            ("mark_touching", self.space.mark_touching),
+            ("mark_rest", self.space.mark_rest),
+            *((f"color_{by}", lambda _=False, by=by: self.state.set_color_by(by)) for by in ColorBy),
+            ("reset_layout", self.docks.arrange),
             ("theme_system", lambda: self._choose_theme("system")),
             ("theme_dark", lambda: self._choose_theme("dark")),
             ("theme_light", lambda: self._choose_theme("light")),
         ):
             self.commands[name].triggered.connect(act)
+        self.commands["level"].toggled.connect(self.space.set_level)
         self.commands["only_space"].toggled.connect(self._show_only_space)
         self.commands["reduced_motion"].toggled.connect(self._reduce_motion)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._apply_theme)
-
-    def _connect_panels(self) -> None:
-        self.search.search_asked.connect(self.bridge.search)
-        self.search.recall_asked.connect(self.bridge.recall)
-        self.search.cleared.connect(self._forget_answers)
-        for selected in (self.search.hit_selected, self.table.memory_selected, self.voids.memory_selected):
-            selected.connect(self.state.select)
-        for opened in (
-            self.search.hit_opened,
-            self.table.memory_opened,
-            self.voids.memory_opened,
-            self.inspector.memory_asked,
-        ):
-            opened.connect(self.open_memory)
-        self.inspector.word_chosen.connect(self._search_word)
-        self.state.selection_changed.connect(self._follow_selection)
-        self.space.notice.connect(lambda _: self.notices.show_notice(Notice(WORDS["flat"], WORDS["flat_advice"])))
+        self.space.notice.connect(lambda _: self.desk.tell(t("window.flat"), t("window.flat_advice")))
 
     def _connect_bridge(self) -> None:
         self.bridge.snapshot_ready.connect(self._take_snapshot)
         self.bridge.growing.connect(self._take_growth)
         self.bridge.opened.connect(lambda: self.space.set_caption(""))
         self.bridge.stats_ready.connect(self._take_stats)
-        self.bridge.searched.connect(self._take_search)
-        self.bridge.recalled.connect(self._take_recall)
-        self.bridge.memory_ready.connect(self._take_memory)
         self.bridge.noticed.connect(self.notices.show_notice)
         self.bridge.unavailable.connect(self._take_refusal)
 
-    # --- what a person does ---------------------------------------------------------------------
     def open_memory(self, memory_id: str) -> None:
         """Select a memory and bring it into view."""
-        self.state.select(memory_id)
-        self.space.fly_to(memory_id)
-
-    def _ask_for(self, *, recalling: bool) -> None:
-        self.docks["search"].show()
-        self.docks["search"].raise_()
-        self.search.set_recalling(recalling)
-
-    def _search_word(self, word: str) -> None:
-        self.search.box.setText(word)
-        self.search.set_recalling(False)
-
-    def _clear(self) -> None:
-        """Escape steps back: first the words and what they lit, then the selection, then the camera."""
-        if self.search.box.text() or self.state.highlight is not None:
-            self.search.clear()
-            self._forget_answers()
-        elif self.state.selected:
-            self.state.select("")
-        else:
-            self.space.step_back()
-
-    def _forget_answers(self) -> None:
-        self.bridge.forget_questions()
-        self.state.set_highlight(None)
-
-    def _show_only_space(self, only: bool) -> None:
-        for dock in self.docks.values():
-            dock.setVisible(not only)
-        self.menuBar().setVisible(not only)
-        self.statusBar().setVisible(not only)
-        if not only:
-            self.docks["list"].raise_()
-
-    def _reduce_motion(self, reduced: bool) -> None:
-        self.space.reduced_motion = reduced
-        self._settings.setValue("reduced_motion", reduced)
+        self.desk.open_memory(memory_id)
 
     # --- what comes back ------------------------------------------------------------------------
     def _take_snapshot(self, snapshot: SpaceSnapshot) -> None:
@@ -242,7 +155,7 @@ class MainWindow(QMainWindow):
 
     def _take_growth(self, snapshot: SpaceSnapshot) -> None:
         self._take_snapshot(snapshot)
-        self.space.set_caption(WORDS["filling"].format(count=len(snapshot)))
+        self.space.set_caption(t("window.filling", count=len(snapshot)))
 
     def _take_refusal(self, notice: Notice) -> None:
         """The space cannot be opened; the window stays, so that the reason can be read."""
@@ -252,39 +165,18 @@ class MainWindow(QMainWindow):
 
     def _take_stats(self, stats: SpaceStats) -> None:
         self.status.show_stats(stats)
-        self.setWindowTitle(WORDS["title"].format(space=style.visible(stats.space)))
-
-    def _take_search(self, result: SearchResult) -> None:
-        self.search.show_search(result)
-        self.state.set_highlight(highlight_of_search(result))
-        self.status.show_time("search", result.elapsed_ms)
-
-    def _take_recall(self, trace: RecallTrace) -> None:
-        self.search.show_recall(trace)
-        self.voids.show_trace(trace)
-        self.docks["voids"].raise_()
-        self.state.set_highlight(highlight_of_recall(trace))
-        self.status.show_time("recall", trace.elapsed_ms)
-
-    def _take_memory(self, memory: Memory) -> None:
-        if memory.id == self.state.selected:
-            clusters = self.state.snapshot.clusters if self.state.snapshot is not None else ()
-            self.inspector.show_memory(memory, next((c for c in clusters if c.id == memory.cluster), None))
-
-    def _follow_selection(self, memory_id: str) -> None:
-        self.table.mark(memory_id)
-        self.search.mark(memory_id)
-        if memory_id:
-            self.bridge.get(memory_id)
-        else:
-            self.inspector.clear()
-
-    def _excerpt(self, memory_id: str) -> str:
-        snapshot, scene = self.state.snapshot, self.space.scene
-        row = scene.row(memory_id) if scene is not None else -1
-        return snapshot.excerpts[row] if snapshot is not None and row >= 0 else memory_id
+        self.setWindowTitle(t("window.title", space=style.visible(stats.space)))
 
     # --- appearance -----------------------------------------------------------------------------
+    def _show_only_space(self, only: bool) -> None:
+        self.docks.hide_all(only)
+        self.menuBar().setVisible(not only)
+        self.statusBar().setVisible(not only)
+
+    def _reduce_motion(self, reduced: bool) -> None:
+        self.space.reduced_motion = reduced
+        self._settings.setValue("reduced_motion", reduced)
+
     def _choose_theme(self, choice: str) -> None:
         self._choice = choice
         self._settings.setValue("appearance", choice)
@@ -297,20 +189,21 @@ class MainWindow(QMainWindow):
         self.theme = self._chosen_theme()
         QApplication.setPalette(style.palette(self.theme))
         self.setStyleSheet(style.style_sheet(self.theme))
-        for part in (self.space, self.search, self.inspector, self.table, self.voids, self.status):
+        for part in (self.space, self.status, *self.panels.by_name().values()):
             part.set_theme(self.theme)
         self.palette_box.set_theme(self.theme)
         self.notices.theme = self.theme
+        self.welcome.set_theme(self.theme)
 
     # --- Qt -------------------------------------------------------------------------------------
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.notices.arrange()
+        self.welcome.arrange()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self.commands["only_space"].isChecked():
             self.commands["only_space"].setChecked(False)
-        self._settings.setValue("geometry", self.saveGeometry())
-        self._settings.setValue("layout", self.saveState(LAYOUT_VERSION))
+        self.docks.keep(self._settings)
         self.closing.emit()
         super().closeEvent(event)

@@ -35,6 +35,9 @@ DIM = 0.18
 LEAST_CONTRAST = 4.5
 """Of text against what it stands on (WCAG AA)."""
 
+LONGEST_TIP = 600
+"""Characters of a memory that a tooltip shows."""
+
 HUES = 12
 HUE_STEP = 5
 HUE_OFFSET = 75.0
@@ -58,6 +61,7 @@ class Theme:
     inhibited: str
     inhibited_text: str
     amber: str
+    good: str
     selection: str
     cluster_lightness: tuple[float, float]
     cluster_chroma: float
@@ -77,6 +81,7 @@ DARK = Theme(
     inhibited="#B42318",
     inhibited_text="#FF8A7A",
     amber="#D29922",
+    good="#3FB950",
     selection="#FFFFFF",
     cluster_lightness=(0.72, 0.84),
     cluster_chroma=0.13,
@@ -95,6 +100,7 @@ LIGHT = Theme(
     inhibited="#B42318",
     inhibited_text="#B42318",
     amber="#9A6700",
+    good="#1A7F37",
     selection="#1F2328",
     cluster_lightness=(0.58, 0.70),
     cluster_chroma=0.13,
@@ -180,12 +186,31 @@ def part_color(theme: Theme, part: str) -> str:
 
 @lru_cache(maxsize=4)
 def scene_palette(theme: Theme) -> tuple[str, ...]:
-    """The colours that a memory's palette index means: 24 clusters, then 9 categories."""
-    clusters = tuple(cluster_color(theme, hue) for hue in range(2 * HUES))
-    return clusters + tuple(category_color(theme, category) for category in CATEGORIES)
+    """The colours that a memory's palette index means: 24 clusters, 9 categories, 5 types, 3 confidences, a ramp."""
+    lightness, chroma = theme.cluster_lightness[0], theme.cluster_chroma
+    return (
+        *(cluster_color(theme, hue) for hue in range(2 * HUES)),
+        *(category_color(theme, category) for category in CATEGORIES),
+        *(oklch(lightness, chroma, hue) for hue in TYPE_HUES),
+        *(ramp_color(theme, share) for share in (0.15, 0.55, 1.0)),
+        *(ramp_color(theme, step / (RAMP_STEPS - 1)) for step in range(RAMP_STEPS)),
+    )
 
 
+def ramp_color(theme: Theme, share: float) -> str:
+    """From little (0: near the canvas) to much (1): lightness, chroma and hue go one way together."""
+    near, far = (0.38, 0.88) if theme.name == "dark" else (0.84, 0.36)
+    return oklch(near + (far - near) * share, 0.05 + 0.09 * share, 290.0 - 205.0 * share)
+
+
+TYPE_HUES = (255.0, 160.0, 75.0, 10.0, 310.0)
+"""Of the memory types, in their order, degrees OKLCH."""
+RAMP_STEPS = 16
 CATEGORY_PALETTE_START = 2 * HUES
+TYPE_PALETTE_START = CATEGORY_PALETTE_START + len(CATEGORIES)
+CONFIDENCE_PALETTE_START = TYPE_PALETTE_START + len(TYPE_HUES)
+RAMP_PALETTE_START = CONFIDENCE_PALETTE_START + 3
+PALETTE_SIZE = RAMP_PALETTE_START + RAMP_STEPS
 
 
 def contrast(first: str, second: str) -> float:
@@ -269,6 +294,18 @@ QPushButton, QToolButton#action {{ background: {theme.raised}; border: 1px solid
 QPushButton:hover, QToolButton#action:hover {{ border-color: {theme.accent}; }}
 QPushButton:checked {{ background: {theme.accent}; color: {theme.on_accent}; border-color: {theme.accent}; }}
 QPushButton:disabled {{ color: {theme.muted}; }}
+QPushButton#primary {{ background: {theme.accent}; color: {theme.on_accent}; border-color: {theme.accent}; font-weight: 600; }}
+QPushButton#primary:disabled {{ background: {theme.raised}; color: {theme.muted}; border-color: {theme.line}; }}
+QFrame#sheet {{ background: {theme.raised}; border: 1px solid {theme.line}; border-radius: {RADIUS}px; }}
+QPlainTextEdit#field {{ background: {theme.canvas_top}; border: 1px solid {theme.line}; border-radius: {RADIUS}px; padding: 4px; }}
+QPlainTextEdit#field:focus {{ border-color: {theme.accent}; }}
+QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {theme.muted}; border-radius: 4px; background: {theme.canvas_top}; }}
+QCheckBox::indicator:checked {{ background: {theme.accent}; border: 1px solid {theme.accent}; }}
+QCheckBox:focus {{ color: {theme.accent}; }}
+QTabWidget::pane {{ border: none; }}
+QListWidget {{ background: {theme.surface}; border: none; outline: none; }}
+QListWidget::item, QTreeView::item {{ padding: 3px 4px; }}
+QListWidget::item:selected, QTreeView::item:selected {{ background: {theme.raised}; color: {theme.text}; }}
 QPushButton:focus {{ border-color: {theme.accent}; }}
 QListView, QTableView, QPlainTextEdit, QScrollArea, QTreeView {{ background: {theme.surface}; border: none; outline: none; }}
 QTableView {{ gridline-color: {theme.line}; selection-background-color: {theme.raised}; selection-color: {theme.text}; alternate-background-color: {theme.surface}; }}
@@ -293,6 +330,11 @@ _UNSEEN |= dict.fromkeys([*range(0x09), *range(0x0B, 0x20), 0x7F], "\u25af")
 def visible(text: str) -> str:
     """Text of a memory for showing: control, direction and zero-width characters become a small box."""
     return text.translate(_UNSEEN)
+
+
+def plain_tip(text: str) -> str:
+    """The same for a tooltip: short, and without the sign by which Qt would take it for markup."""
+    return visible(text[:LONGEST_TIP]).replace("<", "‹")
 
 
 def wrap(text: str, metrics: QFontMetricsF, width: float, most: int) -> Sequence[str]:

@@ -20,6 +20,7 @@ from PySide6.QtCore import QObject, QThread, Signal
 
 from tetrarium.events import Event, SpaceChanged
 from tetrarium.mcp.host import Host
+from tetrarium.model import SpaceSnapshot
 from tetrarium.service import EVERYWHERE, WINDOW, MemoryService, fill_sample
 
 log = logging.getLogger(__name__)
@@ -31,9 +32,25 @@ GROWTH_INTERVAL = 0.3
 DRAIN_TIME = 5.0
 """Seconds that quitting waits for the job in hand."""
 
-__all__ = ["EVERYWHERE", "Answer", "EngineThread", "Failure", "Verb"]
+__all__ = ["EVERYWHERE", "Answer", "EngineThread", "Failure", "Verb", "filling"]
 
 Verb = Callable[[MemoryService], Any]
+
+
+Tell = Callable[[SpaceSnapshot], None]
+
+
+def filling(stop: Callable[[], bool], tell: Tell) -> Verb:
+    """The verb that stores the sample, telling a picture of the space now and then; `stop` is asked before each memory."""
+
+    def fill(service: MemoryService) -> int:
+        off = service.events.subscribe(_Growth(service, lambda answer: tell(answer.result)))
+        try:
+            return fill_sample(service, stop=stop)
+        finally:
+            off()
+
+    return fill
 
 
 @dataclass(frozen=True, slots=True)

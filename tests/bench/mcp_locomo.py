@@ -81,7 +81,7 @@ async def measure(era: str, turns: list[Turn], questions: list[Question], show: 
     with tempfile.TemporaryDirectory() as folder:
         endpoint = StdioServerParameters(
             command=sys.executable,
-            args=["-m", "tetrarium.mcp", "--data-dir", folder],
+            args=["-m", "tetrarium.mcp", "--data-dir", folder, "--standalone"],
             env={"PYTHONPATH": ":".join(path for path in sys.path if path)},
         )
         begun = time.perf_counter()

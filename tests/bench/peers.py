@@ -1,7 +1,7 @@
 """Tetrarium beside other memory servers, over the same wire, with the same client, in the same minutes.
 
     python tests/bench/peers.py --server-memory "node …/server-memory/dist/index.js" --yantrikdb "…/bin/yantrikdb-mcp"
-                                [--tetrarium "tetrarium-mcp --data-dir {data}"] [--n 300] [--searches 100] [--writers 100]
+                                [--tetrarium "tetrarium-mcp --standalone --data-dir {data}"] [--n 300] [--searches 100] [--writers 100]
 
 Install the peers somewhere outside this repository (npm: @modelcontextprotocol/server-memory, PyPI: yantrikdb-mcp). The
 corpus is made up: one-sentence facts of an engineer, each with one word that no other has. Servers are asked in turns,
@@ -32,6 +32,9 @@ from typing import Any
 
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CallToolResult, TextContent
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from clients import host_of, stop_host
 
 TURN = 10
 """Calls that one server gets before the next one has its turn."""
@@ -248,7 +251,9 @@ async def begin(peer: Peer, folder: Path, stack: AsyncExitStack) -> Run:
     listed = await client.list_tools()
     seconds = time.perf_counter() - begun
     characters = sum(len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in listed.tools)
-    return Run(peer, folder, client, frozenset(children() - before), seconds, characters)
+    shared = host_of(folder)  # ours: a process that is nobody's child
+    processes = children() - before | ({shared} if shared else set())
+    return Run(peer, folder, client, frozenset(processes), seconds, characters)
 
 
 async def measure(chosen: list[Peer], folder: Path, options: argparse.Namespace) -> list[Run]:
@@ -267,6 +272,8 @@ async def measure(chosen: list[Peer], folder: Path, options: argparse.Namespace)
                     await run.turn(kind, asked[start : start + TURN])
         for run in runs:
             run.resident = resident(run.processes)
+    for run in runs:
+        stop_host(run.folder)
     return runs
 
 
@@ -294,6 +301,7 @@ async def two_writers(peer: Peer, folder: Path, count: int) -> Writers:
     acknowledged = [fact for facts in written for fact in facts]
     async with Client(peer.parameters(folder), mode="legacy") as client:
         answers = [(fact, await called(client, *peer.search(fact.key))) for fact in acknowledged]
+    stop_host(folder)
     found = sum(answer is not None and holds(answer, fact) for fact, answer in answers)
     return Writers(len(acknowledged), found, sum(answer is None for _, answer in answers))
 
@@ -367,7 +375,7 @@ HEADINGS = (
 
 
 def main() -> None:
-    here = f"{shlex.quote(sys.executable)} -m tetrarium.mcp --standalone --data-dir {{data}}"
+    here = f"{shlex.quote(sys.executable)} -m tetrarium.mcp --linger 1 --data-dir {{data}}"
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tetrarium", default=here, metavar="COMMAND")
     parser.add_argument("--server-memory", default="", metavar="COMMAND")

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from node_packages import INSPECTOR, PACKAGES, Node, NoNode, node_with
 
+from clients import LINGER, Pipe
 from tetrarium.mcp.prompts import PROMPTS
 from tetrarium.mcp.resources import TEMPLATES
 from tetrarium.mcp.tools import TOOLS
@@ -38,6 +39,10 @@ pytestmark = [
 
 SCORED = {"2025-11-25": (30, 69), "2026-07-28": (37, 120)}
 """Scenarios that the suite scores at a revision, and the checks that pass in them."""
+
+TIMED = {"server-stateless"}
+"""Scenarios that wait half a second for an answer and no longer. On a machine that is busy with two judges they are asked
+again, alone, before they are believed."""
 
 UNSCORED = {
     "2025-11-25": {
@@ -86,8 +91,13 @@ def verdicts(node: Node, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     """The checks of every scenario, by revision. Both revisions are judged at the same time."""
     folder = tmp_path_factory.mktemp("conformance")
     with _relay(folder) as url, ThreadPoolExecutor() as both:
-        judged = {revision: both.submit(_judge, node, url, revision, folder) for revision in SCORED}
-        return {revision: future.result() for revision, future in judged.items()}
+        judging = {revision: both.submit(_judge, node, url, revision, folder) for revision in SCORED}
+        judged = {revision: future.result() for revision, future in judging.items()}
+        for revision, found in judged.items():
+            for name in TIMED & found.keys():
+                if any(check["status"] not in ("SUCCESS", "INFO") for check in found[name]):
+                    found |= _judge(node, url, revision, folder, "--scenario", name, "--spec-version", revision)
+        return judged
 
 
 @contextmanager
@@ -112,12 +122,11 @@ def _program(script: str, *arguments: str) -> Iterator[str]:
         assert process.wait(PATIENCE) == 0
 
 
-def _judge(node: Node, url: str, revision: str, folder: Path) -> dict[str, list[dict[str, Any]]]:
-    results = folder / revision
-    done = node.run(
-        node.module(*SUITE), "server", "--url", url, "--requirements", revision, "-o", str(results), timeout=PATIENCE
-    )
-    assert done.returncode == 0, done.stdout[-4_000:] + done.stderr[-2_000:]
+def _judge(node: Node, url: str, revision: str, folder: Path, *choice: str) -> dict[str, list[dict[str, Any]]]:
+    results = folder / "-".join((revision, *choice))
+    chosen = choice or ("--requirements", revision)
+    done = node.run(node.module(*SUITE), "server", "--url", url, *chosen, "-o", str(results), timeout=PATIENCE)
+    assert results.is_dir(), done.stdout[-4_000:] + done.stderr[-2_000:]
     return {
         path.parent.name.removeprefix("server-").rsplit("-", 6)[0]: json.loads(path.read_text("utf-8"))
         for path in sorted(results.glob("*/checks.json"))
@@ -179,16 +188,23 @@ def test_a_client_of_the_typescript_sdk_works_a_day(node: Node, tmp_path: Path, 
     }
 
 
-def test_the_inspector_sees_tools_resources_and_prompts(tmp_path: Path) -> None:
+@pytest.fixture
+def warm(tmp_path: Path) -> Iterator[Path]:
+    """A space whose host stays from call to call, because one client stays."""
+    staying = Pipe(tmp_path / "space").hello()
+    yield tmp_path / "space"
+    staying.end()
+
+
+def test_the_inspector_sees_tools_resources_and_prompts(warm: Path) -> None:
     node = _node(INSPECTOR)
     launcher = node.module("@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
 
     def inspect(*method: str) -> dict[str, Any]:
-        command = _command(tmp_path / "space")
         done = node.run(
             launcher,
             "--cli",
-            *command,
+            *_command(warm),
             "--method",
             *method,
             timeout=PATIENCE,
@@ -204,4 +220,4 @@ def test_the_inspector_sees_tools_resources_and_prompts(tmp_path: Path) -> None:
 
 
 def _command(space: Path) -> list[str]:
-    return [sys.executable, "-m", "tetrarium.mcp", "--standalone", "--data-dir", str(space), "--log-level", "error"]
+    return [sys.executable, "-m", "tetrarium.mcp", *LINGER, "--data-dir", str(space), "--log-level", "error"]

@@ -213,14 +213,14 @@ def test_after_a_change_of_model_places_stay_and_similarity_is_measured_anew(tmp
 @pytest.mark.expects_log_warning
 def test_the_doctor_speaks_on_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["doctor", "--data-dir", str(folder)]) == 0
-    assert "Healthy: 45 memories" in capsys.readouterr().out
+    assert "45, each as it was written" in capsys.readouterr().out
     by_hand(folder, two_in_one_voxel)
     assert cli.main(["doctor", "--data-dir", str(folder)]) == 1
-    assert "--repair" in capsys.readouterr().out
+    assert "--fix" in capsys.readouterr().out
     assert cli.main(["doctor", "--repair", "--json", "--data-dir", str(folder)]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["found"]["findings"]
-    assert report["left"]["findings"] == []
+    assert report["found"]["state"] == "bad"
+    assert report["left"]["state"] != "bad"
 
 
 def test_the_log_of_moves_cannot_be_changed(folder: Path) -> None:

@@ -103,6 +103,7 @@ def open_window(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[[Path], MainW
         opened.append(window)
         window.show()
         qtbot.waitExposed(window)
+        window.activateWindow()
         with qtbot.waitSignal(bridge.stats_ready, timeout=PATIENCE):
             bridge.start()
         qtbot.waitUntil(lambda: window.state.snapshot is not None, timeout=PATIENCE)

@@ -27,11 +27,11 @@ from tetrarium_gui.space.scene import (
     looks,
     scene_of,
 )
-from tetrarium_gui.state import ColorBy, Highlight
+from tetrarium_gui.state import Highlight
 
 
 def looks_of(scene, highlight=None, selected=""):
-    return looks(scene, color_by=ColorBy.CLUSTER, highlight=highlight, selected=selected, hovered="")
+    return looks(scene, colors=scene.cluster_palette, highlight=highlight, selected=selected, hovered="")
 
 
 def test_every_tetrahedron_is_regular_with_edge_one() -> None:

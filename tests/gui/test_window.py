@@ -217,7 +217,7 @@ def test_every_command_is_found_by_its_words(
 ) -> None:
     window = open_window(sample_folder)
     window.commands["palette"].trigger()
-    assert len(window.palette_box.shown()) == len(COMMANDS) - 1
+    assert len(window.palette_box.shown()) == len(window.commands.all()) - 1 >= len(COMMANDS)
     picture(window)
     qtbot.keyClicks(window.palette_box.box, "category")
     assert [words.split("  ")[0] for words in window.palette_box.shown()] == ["Colour by category"]

@@ -15,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 from wired import CLIENT, ERAS, Ear, converse, store, text_of
 
+from tetrarium.mcp import notices
 from tetrarium.mcp.host import Host
 from tetrarium.service import MemoryService, open_space
 
@@ -203,6 +204,30 @@ def test_a_subscriber_of_the_handshake_era_hears_what_it_watches_and_nothing_els
         assert ear.updates() == []
         with pytest.raises(MCPError):
             await client.subscribe_resource("file:///etc/hostname")
+
+    converse(folder, "legacy", journey, ear=ear)
+
+
+@BEFORE_2026
+def test_a_client_that_watches_too_much_is_told_and_may_watch_again_what_it_let_go(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notices, "MAX_WATCHED", 2)
+    ear = Ear()
+
+    async def journey(client: Client, host: Host) -> None:
+        ids = [await store(client, f"Shelf {number} holds {number * 7} boxes of bolts.") for number in range(3)]
+        first, second, third = (f"memory://item/{memory}" for memory in ids)
+        for uri in (first, second, second):
+            await client.subscribe_resource(uri)
+        with pytest.raises(MCPError, match="2 resources are watched already"):
+            await client.subscribe_resource(third)
+        await client.unsubscribe_resource(first)
+        await client.subscribe_resource(third)
+        for memory in ids:
+            await client.call_tool("memory_update", {"id": memory, "importance": 0.9})
+        await ear.until(lambda message: len(ear.updates()) == 2)
+        assert set(ear.updates()) == {second, third}
 
     converse(folder, "legacy", journey, ear=ear)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import select
 import signal
 import subprocess
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 from clients import HELLO, LINGER, PATIENCE, Pipe
+from nonsense import cases, mutations
 from tetrarium.mcp.tools import TOOLS
 
 TEXT = "The importer reads GB18030 files because the bank still sends them in that encoding."
@@ -128,18 +128,17 @@ def test_deep_but_readable_arguments_are_refused_by_name(talking: Pipe) -> None:
     assert "'query' cannot be" in talking.call("void_recall", query=deep)["content"][0]["text"]
 
 
-def test_mutated_requests_never_stop_the_endpoint(talking: Pipe) -> None:
-    chance = random.Random(11)
-    good = json.dumps(
-        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "void_stats", "arguments": {}}}
-    ).encode()
-    for _ in range(400):
-        line = bytearray(good)
-        for _ in range(chance.randint(1, 4)):
-            line[chance.randrange(len(line))] = chance.choice(b'{}[]",:\\ \x00\xffa0')
-        talking.send(bytes(line))
-    assert talking.ask("ping", {})["result"] == {}
-    assert talking.process.poll() is None
+def test_nonsense_is_answered_wherever_its_id_is_legible_and_never_stops_the_endpoint(
+    talking: Pipe, alone: Pipe
+) -> None:
+    lines = [*cases(), *mutations(500, seed=11)]
+    for pipe in (talking, alone):
+        for line in lines:
+            pipe.send(line.line)
+        for request in {line.request for line in lines if line.certain}:
+            assert "jsonrpc" in pipe.answer(request)
+        assert pipe.ask("ping", {})["result"] == {}
+        assert pipe.process.poll() is None
 
 
 def test_a_megabyte_is_stored_whole_and_recalled_whole(pipe: Pipe) -> None:

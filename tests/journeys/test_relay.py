@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,9 @@ from mcp import Client, StdioServerParameters
 
 from clients import HELLO, LINGER, PATIENCE, Pipe, host_of, kill_host, stop_host
 from tetrarium.mcp import meeting
+from tetrarium.mcp.allowance import Allowance
+from tetrarium.mcp.host import Host
+from tetrarium.mcp.session import Session
 from tetrarium.service import open_space
 
 TEXT = "The importer reads GB18030 files because the bank still sends them in that encoding."
@@ -72,7 +75,7 @@ def test_a_relay_loads_the_standard_library_and_nothing_else(shared: Path) -> No
     assert {name.split(".")[0] for name in loaded - ours} - jython <= sys.stdlib_module_names
     assert ours <= {
         "tetrarium", "tetrarium.config", "tetrarium.errors", "tetrarium.paths", "tetrarium.mcp",
-        *(f"tetrarium.mcp.{name}" for name in ("arguments", "ledger", "lines", "meeting", "relay", "route")),
+        *(f"tetrarium.mcp.{name}" for name in ("arguments", "ledger", "lines", "meeting", "projects", "relay", "route")),
     }  # fmt: skip
 
 
@@ -290,6 +293,37 @@ def test_sixty_four_interleaved_calls_a_storm_of_cancels_and_ids_used_twice(shar
         assert pipe.answer("same")["result"]["structuredContent"]["outcome"] == "stored"
     assert pipe.leave()[0] == 0
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in pipe.lines)
+
+
+def test_a_client_that_writes_in_circles_is_told_to_wait_and_still_may_read(tmp_path: Path) -> None:
+    sent: list[dict[str, Any]] = []
+
+    async def lines() -> AsyncIterator[bytes]:
+        yield json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}).encode()
+        for number in range(1, 5):
+            asked = {"name": "memory_create", "arguments": note("circles", number)}
+            yield json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": asked}).encode()
+        yield b'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"void_stats"}}'
+        while len(sent) < 6:
+            await answered.wait()
+            answered.clear()
+
+    async def write(line: bytes) -> None:
+        sent.append(json.loads(line))
+        answered.set()
+
+    async def run() -> None:
+        host = Host(tmp_path / "space")
+        async with asyncio.timeout(PATIENCE):
+            await Session(host, allowance=Allowance(burst=2, rate=0.01)).serve(lines(), write)
+        host.close()
+
+    answered = asyncio.Event()
+    asyncio.run(run())
+    results = {message["id"]: message["result"] for message in sent}
+    assert [results[number].get("isError", False) for number in range(1, 6)] == [False, False, True, True, False]
+    assert "Try again in 100 s" in results[3]["content"][0]["text"]
+    assert results[5]["structuredContent"]["memories"] == 2
 
 
 def test_a_client_that_is_killed_in_the_middle_of_a_call_harms_nobody(shared: Path) -> None:

@@ -71,7 +71,7 @@ def test_the_second_run_of_a_call_writes_nothing_and_answers_the_same(tmp_path: 
 
 
 def test_a_call_of_two_transactions_goes_on_where_it_broke_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    service, old, _other = with_an_edited_memory(tmp_path / "space")
+    service, old, *_ = with_an_edited_memory(tmp_path / "space")
     arguments = {"id": old, "content": NEW, "action": "inhibit"}
     with monkeypatch.context() as broken:
         broken.setattr(type(service), "inhibit", _die)
@@ -84,7 +84,7 @@ def test_a_call_of_two_transactions_goes_on_where_it_broke_off(tmp_path: Path, m
 
 
 def test_a_forgetting_by_filter_is_not_repeated(tmp_path: Path) -> None:
-    service, _, _ = with_an_edited_memory(tmp_path / "space")
+    service, *_ = with_an_edited_memory(tmp_path / "space")
     confirm = run(service, "memory_forget", {"labels": "port"}, "relay-1 5")["confirm"]
     first = run(service, "memory_forget", {"labels": "port", "confirm": confirm}, "relay-1 6")
     assert first["done"]
@@ -96,7 +96,7 @@ def test_a_forgetting_by_filter_is_not_repeated(tmp_path: Path) -> None:
 
 
 def test_the_same_call_under_another_key_is_another_call(tmp_path: Path) -> None:
-    service, _, _ = with_an_edited_memory(tmp_path / "space")
+    service, *_ = with_an_edited_memory(tmp_path / "space")
     arguments = {"content": NEW, "force": True}
     one, other = (run(service, "memory_create", arguments, f"relay-{n} 5")["id"] for n in range(2))
     assert one != other
@@ -104,7 +104,7 @@ def test_the_same_call_under_another_key_is_another_call(tmp_path: Path) -> None
 
 
 def test_what_wrote_nothing_is_found_out_again(tmp_path: Path) -> None:
-    service, old, _other = with_an_edited_memory(tmp_path / "space")
+    service, old, *_ = with_an_edited_memory(tmp_path / "space")
     for _ in range(2):
         with pytest.raises(InvalidInput, match="is not inhibited"):
             run(service, "memory_update", {"id": old, "action": "release"}, "relay-1 5")
@@ -113,7 +113,7 @@ def test_what_wrote_nothing_is_found_out_again(tmp_path: Path) -> None:
 
 
 def test_a_memory_forgotten_for_good_is_quoted_by_no_kept_answer(tmp_path: Path) -> None:
-    service, old, _other = with_an_edited_memory(tmp_path / "space")
+    service, old, *_ = with_an_edited_memory(tmp_path / "space")
     run(service, "memory_forget", {"labels": "port"}, "relay-1 4")
     run(
         service,

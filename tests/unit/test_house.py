@@ -41,7 +41,7 @@ def files_of_the_tree() -> Iterator[Path]:
         folders[:] = [
             f for f in folders if f not in made and not f.endswith(".egg-info") and (f[0] != "." or f == ".ci")
         ]
-        yield from (Path(folder, name) for name in names)
+        yield from (Path(folder, name) for name in names if name != ".git")
 
 
 def prints(path: Path) -> bool:

@@ -72,7 +72,7 @@ def test_closing_runs_what_waits_first() -> None:
 
 def test_a_client_that_writes_without_end_is_told_when_to_try_again() -> None:
     now = [100.0]
-    allowance = Allowance(lambda: now[0])
+    allowance = Allowance(clock=lambda: now[0])
     for _ in range(DEFAULTS.write_burst):
         allowance.spend()
     with pytest.raises(TooFast, match="Try again in 1 s"):

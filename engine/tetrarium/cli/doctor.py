@@ -1,4 +1,4 @@
-"""`tetrarium doctor`: examine the space, repair what can be repaired."""
+"""`tetrarium doctor`: look at every part of the space; put right what can be put right."""
 
 from __future__ import annotations
 
@@ -7,32 +7,42 @@ from dataclasses import asdict
 from typing import Any
 
 from tetrarium.cli.terminal import as_json, common, space, write
+from tetrarium.model import CheckState, Health
 
 
 def add(commands: Any) -> None:
     """Its parser."""
-    doctor = commands.add_parser("doctor", help="examine the places and embeddings of the space, and repair them")
+    about = "look at the store, its indexes, places, records and backups; without --fix nothing is changed"
+    doctor = commands.add_parser("doctor", help=about, description=about)
     common(doctor)
-    doctor.add_argument("--repair", action="store_true", help="put right what is wrong; no memory is lost")
+    fix = "put right what can be put right, after a copy of what is there"
+    doctor.add_argument("--fix", "--repair", dest="fix", action="store_true", help=fix)
     doctor.set_defaults(run=_doctor)
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    """0: healthy, or healthy now; 1: damage found (or left)."""
+    """0: nothing is damaged, or is any more; 1: damage found (or left)."""
     with space(options.data_dir) as service:
-        report = service.examine()
-        repaired = service.repair() if options.repair and not report.is_healthy else None
-        after = service.examine() if repaired else report
+        found = service.health()
+        after = service.heal() if options.fix and found.state is CheckState.BAD else found
     if options.json:
-        write(as_json({"found": asdict(report), "left": asdict(after)}))
-        return 0 if after.is_healthy else 1
-    for finding in report.findings:
-        write(f"{finding.count} {finding.about}: {', '.join(finding.examples)}")
-    if report.is_healthy:
-        write(f"Healthy: {report.memories} memories, every place and embedding as it should be.")
-    elif repaired:
-        left = "nothing is left" if after.is_healthy else f"{len(after.findings)} kinds of damage are left"
-        write(f"Repaired as {repaired.id}: {repaired.moves} places; {left}.")
+        write(as_json({"found": _as_record(found), "left": _as_record(after)}))
     else:
-        write("--repair puts this right; no memory is lost.")
-    return 0 if after.is_healthy else 1
+        _tell(found)
+        if after is not found:
+            write(f"\nWhat was there is kept as {after.kept}. Now:" if after.kept else "\nNothing could be put right.")
+            _tell(after)
+        elif found.state is not CheckState.BAD:
+            write("Healthy: nothing is damaged.")
+    return 1 if after.state is CheckState.BAD else 0
+
+
+def _as_record(health: Health) -> dict[str, Any]:
+    return asdict(health) | {"state": str(health.state)}
+
+
+def _tell(health: Health) -> None:
+    for check in health.checks:
+        examples = f" ({', '.join(check.examples)})" if check.examples else ""
+        remedy = f" {check.remedy}" if check.remedy else ""
+        write(f"{check.state:5} {check.name:12} {check.words}.{examples}{remedy}")

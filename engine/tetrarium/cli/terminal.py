@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from tetrarium import __version__
 from tetrarium.errors import InvalidInput, SpaceLocked, UserError
 from tetrarium.lifecycle.trust import COMMAND_LINE
-from tetrarium.mcp.__main__ import project_of
 from tetrarium.mcp.arguments import visible
+from tetrarium.mcp.projects import project_of
 from tetrarium.mcp.tools import Caller
 
 if TYPE_CHECKING:

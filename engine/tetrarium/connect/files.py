@@ -70,8 +70,8 @@ def replace(path: Path, content: bytes, *, expected: bytes | None) -> None:
     target = _target(path)
     if read(target) != expected:
         raise Refused(f"{path} was changed by another program meanwhile.", advice="Nothing was changed; try again.")
-    if expected is not None and not target.stat().st_mode & 0o222:
-        raise Refused(f"{path} is marked as read-only.", advice="Nothing was changed; make it writable first.")
+    if expected is not None and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
+        raise Refused(f"{path} is read-only for you.", advice="Nothing was changed; make it writable first.")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _swap(target, content, mode=target.stat() if expected is not None else None)

@@ -94,8 +94,8 @@ def _edited(text: str, path: Path, edit: Callable[[Any], object]) -> str:
         after = tomlkit.dumps(document)
     except TOMLKitError as error:  # it reads a little less than the standard library
         raise Refused(f"The table '{_name(path)}' cannot be changed ({error}).", advice=_BY_HAND) from None
-    # A value that is new comes with "\\n", whatever the file has.
-    return after if _LONE.search(text) else _LONE.sub("\r\n", after)
+    # A value that is new comes with a bare line feed, whatever the file has.
+    return _LONE.sub("\r\n", after) if "\r\n" in text and not _LONE.search(text) else after
 
 
 def _appended(text: str, path: Path, values: Mapping[str, Any]) -> str:

@@ -115,10 +115,10 @@ class Indexes:
     def relatives(self, vector: Float32 | None, keywords: Iterable[str], most: int) -> tuple[Int64, Float64, Float64]:
         """The memories nearest in meaning: (n,) numbers, cosines and keyword cosines.
 
-        The union of the `most` nearest by vector and the `most` nearest by keywords, inhibited ones aside.
+        The union of the `most` nearest by vector and the `most` nearest by keywords, silent ones aside.
         """
         words = tuple(keywords)
-        live = self.table.present & ~self.table.inhibited
+        live = self.table.present & ~self.table.silent
         near = self._sharing_keywords(words, live, most)
         if vector is not None:
             near = np.union1d(near, self.vectors.search(vector, most, live)[0])

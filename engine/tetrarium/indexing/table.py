@@ -27,6 +27,7 @@ class MemoryTable:
         self.capacity = 0
         self.present: Bool = np.zeros(0, np.bool_)
         self.inhibited: Bool = np.zeros(0, np.bool_)
+        self.quarantined: Bool = np.zeros(0, np.bool_)
         self.language: UInt8 = np.zeros(0, np.uint8)
         self.category: UInt8 = np.zeros(0, np.uint8)
         self.memory_type: UInt8 = np.zeros(0, np.uint8)
@@ -39,6 +40,7 @@ class MemoryTable:
         self.distinct_queries: Int32 = np.zeros(0, np.int32)
         self.pinned: Bool = np.zeros(0, np.bool_)
         self.project: Int32 = np.zeros(0, np.int32)
+        self.client: Int32 = np.zeros(0, np.int32)
         self.author: Int32 = np.zeros(0, np.int32)
         self.session: Int32 = np.zeros(0, np.int32)
         self.before: Int64 = np.zeros(0, np.int64)
@@ -59,6 +61,7 @@ class MemoryTable:
         self.by_keyword: dict[str, set[int]] = defaultdict(set)
         self.languages = Codes()
         self.projects = Codes()
+        self.clients = Codes()
         self.authors = Codes()
         self.sessions = Codes()
         self._last_of_session: dict[int, int] = {}
@@ -79,13 +82,14 @@ class MemoryTable:
         if self.present[num]:
             self._forget_words(num)
         self.present[num] = True
-        self.inhibited[num] = row.inhibited
+        self.inhibited[num], self.quarantined[num] = row.inhibited, row.quarantined
         self.language[num] = self.languages.code(row.language)
         self.category[num], self.memory_type[num] = row.category, row.memory_type
         self.importance[num], self.created[num], self.accessed[num] = row.importance, row.created, row.accessed
         self.expires[num], self.access_count[num] = row.expires, row.access_count
         self.evidence[num], self.distinct_queries[num] = row.evidence, row.distinct_queries
         self.pinned[num] = row.pinned
+        self.client[num] = self.clients.code(row.client)
         self.project[num], self.author[num] = self.projects.code(row.project), self.authors.code(row.author)
         self.budget_tokens[num], self.place[num], self.component[num] = row.budget_tokens, row.place, row.component
         self.ids[num], self.excerpts[num], self.tokens[num] = row.id, row.excerpt, spaced(row.tokens)
@@ -102,7 +106,7 @@ class MemoryTable:
         if num >= self.capacity or not self.present[num]:
             return
         self._forget_words(num)
-        self.present[num] = False
+        self.present[num] = self.quarantined[num] = False
         self.by_id.pop(self.ids[num], None)
         self.tokens[num] = self.excerpts[num] = ""
         self.length[num] = 0
@@ -116,6 +120,11 @@ class MemoryTable:
             self._last_of_session[session] = before
         self.before[num] = self.after[num] = 0
         self.session[num] = 0
+
+    @property
+    def silent(self) -> Bool:
+        """(capacity,) memories that no agent is told: inhibited, or in quarantine."""
+        return self.inhibited | self.quarantined
 
     def numbers(self) -> Int64:
         """(n,) row numbers in use, ascending."""

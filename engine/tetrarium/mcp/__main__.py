@@ -18,7 +18,7 @@ from pathlib import Path
 from tetrarium import __version__, paths
 from tetrarium.config import DEFAULTS
 from tetrarium.mcp import meeting
-from tetrarium.mcp.arguments import from_system
+from tetrarium.mcp.projects import project_of
 
 LOG_LIMIT = 1_000_000
 """Bytes of what earlier hosts wrote into the log of a space, from which on it begins anew."""
@@ -74,14 +74,6 @@ def _run_host(options: argparse.Namespace) -> int:
     return hosting.run_detached(options.data_dir, options.status, options.linger)
 
 
-def project_of(named: str | None) -> str:
-    """The project of this client: named on the command line, else the folder the IDE has open, else none (global)."""
-    if named is not None:
-        return from_system(named).strip()
-    folder = from_system(os.environ.get("CLAUDE_PROJECT_DIR", "")).strip().replace("\\", "/").rstrip("/")
-    return folder.rsplit("/", 1)[-1]
-
-
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="tetrarium-mcp",
@@ -106,9 +98,10 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--linger",
         type=float,
-        default=DEFAULTS.host_linger,
+        default=os.environ.get("TETRARIUM_LINGER", str(DEFAULTS.host_linger)),
         metavar="SECONDS",
-        help="how long a host that this program starts stays after its last client (default: %(default)g)",
+        help="how long a host that this program starts stays after its last client (default: TETRARIUM_LINGER, "
+        f"else {DEFAULTS.host_linger:g})",
     )
     parser.add_argument(
         "--log-file",

@@ -269,7 +269,7 @@ def explained(found: Explanation | Settings) -> Answer:
 
 
 def updated(result: tuple[Memory, tuple[Inhibition, ...]]) -> Answer:
-    """A memory as it stands after an edit; of an inhibited one no word of its text."""
+    """A memory as it stands after an edit; of a silent one no word of its text."""
     memory, chain = result
     structured = _given(
         id=memory.id,
@@ -284,7 +284,7 @@ def updated(result: tuple[Memory, tuple[Inhibition, ...]]) -> Answer:
         superseded_by=memory.superseded_by,
         chain=[_edge(edge) for edge in chain] or None,
     )
-    if memory.standing == "inhibited":
+    if memory.standing != "live":
         structured.pop("keywords")
         structured.pop("labels", None)
     until = f", expires {_iso(memory.expires_at)}" if memory.expires_at else ""
@@ -399,6 +399,7 @@ def counted(stats: SpaceStats) -> Answer:
     lines = (
         f"{stats.memories} memories ({stats.live} live, {stats.inhibited} inhibited, {stats.in_trash} in the trash) in {stats.clusters} clusters.",
         categories and f"By category: {categories}.",
+        f"{stats.quarantined} in quarantine wait for a person." if stats.quarantined else "",
         f"{stats.contradictions} pairs may contradict each other." if stats.contradictions else "",
         f"{stats.relations} stated relations." if stats.relations else "",
         f"{stats.recalls} recalls, on average {stats.void_fraction_mean:.0%} of the candidates void.",

@@ -60,4 +60,4 @@ class Calls:
 
     def aside(self, verb: Callable[[MemoryService], object]) -> None:
         """Run a small verb that nobody asked for: see `Host.aside`."""
-        self._host.aside(verb)
+        self._host.aside(verb, self)

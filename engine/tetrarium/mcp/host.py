@@ -54,16 +54,16 @@ class Host:
         self._calls += 1
         return self._lane.submit(lambda: verb(self._open()), client)
 
-    def aside(self, verb: Callable[[MemoryService], object]) -> None:
-        """Run a small verb that nobody asked for on the lane: it counts as no call, opens no space, and nobody hears
-        of its outcome. After the end of the lane it does nothing."""
+    def aside(self, verb: Callable[[MemoryService], object], client: Hashable = None) -> None:
+        """Run a small verb that nobody asked for on the lane, after what this client submitted before: it counts as
+        no call, opens no space, and nobody hears of its outcome. After the end of the lane it does nothing."""
 
         def run() -> None:
             if self._service is not None:
                 verb(self._service)
 
         with contextlib.suppress(RuntimeError):
-            self._lane.submit(run)
+            self._lane.submit(run, client)
 
     async def call(self, verb: Callable[[MemoryService], Result], client: Hashable = None) -> Result:
         """Run `verb(service)` on the lane and wait. A call cancelled while it still queues is not run."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 import mcp_types as types
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ResourceUpdated
+from mcp.shared.exceptions import MCPError
 
 from tetrarium.config import DEFAULTS
 from tetrarium.mcp.calls import Calls
@@ -51,7 +53,8 @@ class Notices:
         self._has_list = False
         self._pending: set[str] = set()
         self._list_changed = False
-        self._wanted = asyncio.Event()
+        self._wanted: Counter[str] = Counter()
+        self._begun = asyncio.Event()
         self._ear: Future[Callable[[], None]] | None = None
         self._version = 0
 
@@ -59,32 +62,42 @@ class Notices:
         """Handshake era: watch one resource. It need not exist yet."""
         if address_of(params.uri) is None:
             raise no_resource(context, params.uri, "Only memory:// resources can be watched.")
-        if len(self._subscribed) >= MAX_WATCHED:
-            raise no_resource(context, params.uri, f"{MAX_WATCHED} resources are watched already.")
+        if params.uri not in self._subscribed and len(self._subscribed) >= MAX_WATCHED:
+            message = f"{MAX_WATCHED} resources are watched already; let one go first."
+            raise MCPError(code=types.INVALID_PARAMS, message=message)
         self._session = context.session
-        self._subscribed.add(params.uri)
-        self._watch([params.uri])
+        if params.uri not in self._subscribed:
+            self._subscribed.add(params.uri)
+            self._want([params.uri], 1)
+        self._watch()
         return types.EmptyResult()
 
     async def unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        self._subscribed.discard(params.uri)
+        if params.uri in self._subscribed:
+            self._subscribed.discard(params.uri)
+            self._want([params.uri], -1)
         return types.EmptyResult()
 
     def has_list(self, context: Context) -> None:
         """Handshake era: who has the list wants to know when it changes."""
         self._session, self._has_list = context.session, True
-        self._watch([])
+        self._watch()
 
     async def listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Since 2026-07-28: one stream of notices, until the client cancels it or leaves."""
-        self._watch((params.notifications.resource_subscriptions or [])[:MAX_WATCHED])
-        return await self._streams(context, params)
+        uris = (params.notifications.resource_subscriptions or [])[:MAX_WATCHED]
+        self._want(uris, 1)
+        self._watch()
+        try:
+            return await self._streams(context, params)
+        finally:
+            self._want(uris, -1)
 
     async def run(self) -> None:
         """Look and tell, once an interval, until cancelled."""
-        await self._wanted.wait()
+        await self._begun.wait()
         while True:
             await asyncio.sleep(DEFAULTS.notice_interval)
             self._calls.aside(lambda service: service.catch_up())
@@ -97,15 +110,23 @@ class Notices:
             self._ear = None
             self._calls.aside(lambda service: ear.result(0)())
 
-    def _watch(self, uris: Iterable[str]) -> None:
-        """From now on hear what changes. The lane keeps the order: what a later call changes is not missed."""
+    def _want(self, uris: Iterable[str], more: int) -> None:
+        """Somebody watches these from now on, or no longer. A client may spell an address in several ways."""
         for uri in uris:
-            if (address := address_of(uri)) and len(self._spelled) < MAX_WATCHED:
-                self._spelled.setdefault(address.uri, set()).add(uri)
+            self._wanted[uri] += more
+        self._wanted = +self._wanted
+        spelled: dict[str, set[str]] = {}
+        for uri in self._wanted:
+            if address := address_of(uri):
+                spelled.setdefault(address.uri, set()).add(uri)
+        self._spelled = spelled  # a new one: the lane may be reading the old one
+
+    def _watch(self) -> None:
+        """From now on hear what changes. The lane keeps the order: what a later call changes is not missed."""
         if self._ear is None or (self._ear.done() and not _succeeded(self._ear)):
             loop = asyncio.get_running_loop()
             self._ear = self._calls.submit(lambda service: self._listen_to(service, loop))
-        self._wanted.set()
+        self._begun.set()
 
     def _listen_to(self, service: MemoryService, loop: asyncio.AbstractEventLoop) -> Callable[[], None]:
         self._version = service.stats().version
@@ -131,7 +152,7 @@ class Notices:
 
     def _clusters(self, changed: set[int] | None) -> set[str]:
         if changed is None:  # too long ago to tell which: all that somebody watches
-            return {uri for uri in tuple(self._spelled) if uri.startswith("memory://cluster/")}
+            return {uri for uri in self._spelled if uri.startswith("memory://cluster/")}
         return {Address("cluster", str(cluster)).uri for cluster in changed}
 
     def _gather(self, uris: set[str], listed: bool) -> None:
@@ -139,7 +160,7 @@ class Notices:
         self._list_changed |= listed
 
     async def _tell(self) -> None:
-        uris = sorted(spelled for uri in self._pending for spelled in self._spelled[uri])
+        uris = sorted(spelled for uri in self._pending for spelled in self._spelled.get(uri, ()))
         listed, self._pending, self._list_changed = self._list_changed, set(), False
         for uri in uris:
             if self._session is not None and uri in self._subscribed:

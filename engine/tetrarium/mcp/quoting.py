@@ -34,7 +34,7 @@ def heading(memory: Memory, *more: str) -> str:
     """What stands before a quoted memory: id, kind, day, source, project, then `more`, then whether it is superseded."""
     source = source_of(memory)
     project = f"project {line(memory.source.project)}" if memory.source.project else ""
-    state = "superseded" if memory.standing == "inhibited" else ""
+    state = {"inhibited": "superseded", "live": ""}.get(str(memory.standing), str(memory.standing))
     about = (
         memory.id,
         str(memory.category),

@@ -61,6 +61,10 @@ def read(service: MemoryService, address: Address) -> str:
 def item(memory: Memory, chain: tuple[Inhibition, ...] = (), part: int = 1) -> str:
     """One memory as text: its standing first, then its words in a fence. One that is longer than a resource may be
     comes in parts, each of which says where the next one is. Raises NotFound for a part that there is not."""
+    if memory.standing == "quarantined":
+        return (
+            f"QUARANTINED: memory {memory.id} reads like an instruction to an agent; a person has to look at it first."
+        )
     parts = _parts(memory.content)
     if not 1 <= part <= len(parts):
         raise NotFound(f"Memory {memory.id} has {len(parts)} parts, there is no part {part}.")

@@ -9,7 +9,6 @@ import re
 import select
 import socket
 import subprocess
-import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -124,7 +123,8 @@ class Route:
         told, telling = os.pipe()
         try:
             with open(os.open(folder / paths.LOG_FILE, _APPENDING, 0o600), "ab") as errors:
-                command = _program("--host", "--status", str(telling), "--data-dir", str(folder), *self.host_options)
+                command = [*paths.program("tetrarium-mcp"), "--host", "--status", str(telling)]
+                command += ["--data-dir", str(folder), *self.host_options]
                 with subprocess.Popen(
                     command,
                     stdin=subprocess.DEVNULL,
@@ -149,9 +149,8 @@ class Route:
     def _own(self, takes_over: bool) -> socket.socket:
         ours, theirs = socket.socketpair()
         with theirs:
-            command = _program(
-                "--host", "--connection", str(theirs.fileno()), "--data-dir", str(self.folder), *self.host_options
-            )
+            command = [*paths.program("tetrarium-mcp"), "--host", "--connection", str(theirs.fileno())]
+            command += ["--data-dir", str(self.folder), *self.host_options]
             subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=2, pass_fds=(theirs.fileno(),))
         self._greet(ours, "", takes_over, time.monotonic() + DEFAULTS.host_patience)
         return ours
@@ -164,9 +163,3 @@ def _is_newer(one: str, other: str) -> bool:
         return [int(part) for part in re.findall(r"\d+", version)[:3]]
 
     return release(one) > release(other)
-
-
-def _program(*options: str) -> list[str]:
-    """The command that starts this program with other options; a frozen one is its own interpreter."""
-    interpreter = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "tetrarium.mcp"]
-    return [*interpreter, *options]

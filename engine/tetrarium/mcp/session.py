@@ -66,14 +66,22 @@ class Session:
     """Serves one client of a host. `project`: where its memories belong unless a call names another.
 
     `relay`: the relay that speaks for the client, where there is one. It numbers its lines, and sends a line again
-    with the same number when it had to change its host before the answer: what that call wrote is not written again.
+    with the same number when it had to change its host before the answer: what that call wrote is not written again. `allowance`: what the client may write.
     """
 
-    def __init__(self, host: Host, *, project: str = "", version: str = "", relay: str = "") -> None:
+    def __init__(
+        self,
+        host: Host,
+        *,
+        project: str = "",
+        version: str = "",
+        relay: str = "",
+        allowance: Allowance | None = None,
+    ) -> None:
         self._host = host
         self._project = project
         self._relay = relay
-        self._allowance = Allowance()
+        self._allowance = allowance or Allowance()
         self._listed = False
         self._calls = Calls(host)
         self._notices = Notices(self._calls)

@@ -16,6 +16,7 @@ from tetrarium.errors import InvalidInput
 from tetrarium.mcp import answers
 from tetrarium.mcp.answers import Answer
 from tetrarium.mcp.arguments import Argument, input_schema, read
+from tetrarium.mcp.projects import project_name
 
 if TYPE_CHECKING:
     from tetrarium.config import Settings
@@ -73,6 +74,8 @@ class Tool:
     def call(self, given: Mapping[str, Any] | None, caller: Caller) -> Callable[[MemoryService], Answer]:
         """Checks the arguments and gives the work for the lane. Raises InvalidInput."""
         values = read(self.arguments, given)
+        if "project" in values:
+            values["project"] = project_name(values["project"])
 
         def work(service: MemoryService) -> Answer:
             with service.acting_as(caller.client):

@@ -20,7 +20,7 @@ from tetrarium.config import Settings
 from tetrarium.indexing.indexes import Indexes
 from tetrarium.indexing.synonyms import Synonyms
 from tetrarium.indexing.tokens import CJK_RUN, STOP_WORDS, tokenize
-from tetrarium.model import Float32, Int64
+from tetrarium.model import Float64, Int64
 
 EVERYDAY, EVERYDAY_CJK = 10.0, 9.5
 """Nats of the most everyday words of a question (name, find, work; 的 aside): what is above tells of a subject."""
@@ -90,7 +90,7 @@ def subject_of(text: str, pieces: Pieces, synonyms: Synonyms) -> tuple[SubjectWo
 def evidence_for(
     subject: Sequence[SubjectWord],
     language: str,
-    vector: Float32 | None,
+    cosines: Float64 | None,
     nums: Int64,
     indexes: Indexes,
     settings: Settings,
@@ -98,12 +98,12 @@ def evidence_for(
     """How much speaks for this space knowing a subject: deviations by which the nearest of the candidates lies above
     what the model gives unrelated texts, plus the weighted share of the subject that the space knows.
 
-    None where the model's usual spread is unknown. The space's own spread would hide an absent subject: a question
-    on sourdough is far from *all* notes on software.
+    cosines: (n,) of the question and the candidates `nums`. None without them, and where the model's usual spread is
+    unknown. The space's own spread would hide an absent subject: a question on sourdough is far from *all* notes on
+    software.
     """
-    if vector is None:
+    if cosines is None:
         return None
-    cosines = indexes.vectors.cosines(vector, nums).astype(np.float64)
     kept = indexes.table.language[nums]
     nearest = [
         (float(np.nanmax(cosines[kept == code], initial=-1.0)) - usual[0]) / usual[1]

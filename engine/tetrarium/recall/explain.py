@@ -245,6 +245,8 @@ def _why(
         return f"It belongs to project '{memory.source.project}'; the question was asked in '{trace.project}'."
     if reason is Reason.EXPIRED:
         return f"It expired at {memory.expires_at:%Y-%m-%d %H:%M} UTC." if memory.expires_at else "It had expired."
+    if reason is Reason.QUARANTINED:
+        return "It waits in quarantine until a person releases it, because it reads like an instruction to an agent."
     if reason is Reason.STORED_LATER:
         return "It was stored after this recall."
     if reason is Reason.NO_EVIDENCE:

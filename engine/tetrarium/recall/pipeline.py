@@ -54,9 +54,19 @@ class Decision:
 
 
 def decide(
-    question: Question, ranking: Ranking, indexes: Indexes, *, budget: int, void_target: float, settings: Settings
+    question: Question,
+    ranking: Ranking,
+    indexes: Indexes,
+    *,
+    budget: int,
+    void_target: float,
+    settings: Settings,
+    through: frozenset[int] = frozenset(),
 ) -> Decision:
-    """Run passes 2 and 3 over the best candidates of a ranking; nothing is answered on an absent subject."""
+    """Run passes 2 and 3 over the best candidates of a ranking; nothing is answered on an absent subject.
+
+    through: numbers of memories that pass 2 may not void.
+    """
     table = indexes.table
     nums = ranking.nums[: settings.max_candidates].tolist()
     absent = _absent(question, ranking, indexes, settings)
@@ -65,7 +75,7 @@ def decide(
     else:
         carving = carve(
             [table.keywords[num] for num in nums],
-            guarded=_guarded(question, nums, indexes),
+            guarded=_guarded(question, nums, indexes, through),
             rarity=indexes.rarity,
             void_target=void_target,
             settings=settings,
@@ -192,10 +202,10 @@ def _repeated(tokens: Sequence[str], most: int) -> set[int]:
     return repeated
 
 
-def _guarded(question: Question, nums: list[int], indexes: Indexes) -> Bool:
-    """(n,) candidates that carry an identifier of the question which few memories carry."""
+def _guarded(question: Question, nums: list[int], indexes: Indexes, through: frozenset[int]) -> Bool:
+    """(n,) candidates that carry an identifier of the question which few memories carry, and those let through."""
     table = indexes.table
-    rare: set[int] = set()
+    rare: set[int] = set(through)
     for entity in entities_in(question.text):
         members = table.by_entity.get(entity, set())
         if len(members) <= 3:

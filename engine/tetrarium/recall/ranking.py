@@ -19,7 +19,7 @@ from tetrarium.indexing.indexes import Indexes
 from tetrarium.indexing.synonyms import Synonyms
 from tetrarium.indexing.tokens import fold, language, tokenize
 from tetrarium.knowledge.entities import entities_in
-from tetrarium.model import CATEGORIES, Bool, Float32, Float64, Int64, ScoreParts
+from tetrarium.model import CATEGORIES, Bool, Float32, Float64, Int64, ScoreParts, UInt8
 from tetrarium.recall.evidence import Pieces, SubjectWord, evidence_for, subject_of
 from tetrarium.recall.intent import Intent, intent_of
 from tetrarium.recall.scoring import Features, Scores, Sessions, fuse, standardised_keywords
@@ -61,13 +61,14 @@ class Scope:
 
     allowed: may be answered; shadow: inhibited ones that are ranked aside, to say how many were skipped;
     documents: how many memories BM25 is calibrated against (the allowed ones before this call's filters);
-    filtered: whether the call narrows further than its project.
+    filtered: whether the call narrows further than its project; trust: (capacity,) level of each memory's source.
     """
 
     allowed: Bool
     shadow: Bool
     documents: int
     filtered: bool
+    trust: UInt8
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +150,9 @@ def rank(
     documents, lengths = [table.tokens[num] for num in nums.tolist()], table.length[nums]
     bm25 = indexes.keywords.scores(question.terms, documents, lengths)
     bm25 += settings.synonym_weight * indexes.keywords.scores(question.synonyms, documents, lengths)
+    cosines = _cosines(question, nums, indexes)
     features = Features(
-        cosine_z=_cosine_z(question, nums, indexes),
+        cosine_z=_cosine_z(question, cosines, nums, indexes),
         keyword_z=standardised_keywords(
             bm25,
             answerable,
@@ -162,13 +164,14 @@ def rank(
         entity_share=_entity_share(question, nums, indexes),
         age=now - np.maximum(table.accessed[nums], table.created[nums]),
         importance=table.importance[nums].astype(np.float64),
+        trust=scope.trust[nums],
         evidence=table.evidence[nums],
         distinct_queries=table.distinct_queries[nums],
     )
     scores = fuse(features, _sessions(nums, answerable, indexes), settings)
     order = np.lexsort((nums, -scores.total))
     order = order[answerable[order]]
-    evidence = evidence_for(question.subject, question.language, question.vector, nums, indexes, settings)
+    evidence = evidence_for(question.subject, question.language, cosines, nums, indexes, settings)
     return Ranking(nums[order], _picked(scores, order), scores.total[~answerable], evidence)
 
 
@@ -226,11 +229,15 @@ def _fitting(intent: Intent, wanted: Bool, indexes: Indexes, most: int) -> Int64
     return nums[np.argsort(-table.created[nums], kind="stable")[:most]]
 
 
-def _cosine_z(question: Question, nums: Int64, indexes: Indexes) -> Float64:
+def _cosines(question: Question, nums: Int64, indexes: Indexes) -> Float64 | None:
+    """(n,) cosines of the question and each memory, NaN for one without a vector; None for a question without one."""
+    return None if question.vector is None else indexes.vectors.cosines(question.vector, nums).astype(np.float64)
+
+
+def _cosine_z(question: Question, cosines: Float64 | None, nums: Int64, indexes: Indexes) -> Float64:
     """(n,) cosines in standard deviations of the memory's own language; 0 for a memory without a vector."""
-    if question.vector is None:
+    if question.vector is None or cosines is None:
         return np.zeros(len(nums))
-    cosines = indexes.vectors.cosines(question.vector, nums).astype(np.float64)
     kept = indexes.table.language[nums]
     z = np.zeros(len(nums))
     for code in np.unique(kept).tolist():

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tetrarium.config import Settings
-from tetrarium.model import Bool, Float64, Int32, Int64
+from tetrarium.model import Bool, Float64, Int32, Int64, UInt8
 
 UNIT = 5.0
 """Standard deviations that make a summand of 1: on this scale S1's weights keep their meaning."""
@@ -28,7 +28,8 @@ BASE = 0.4
 class Features:
     """Inputs of one question for its n candidates; each (n,). Ages in seconds, before now.
 
-    evidence: recalls and feedback that speak for a memory; distinct_queries: different questions that it answered.
+    evidence: recalls and feedback that speak for a memory; distinct_queries: different questions that it answered;
+    trust: level of its source.
     """
 
     cosine_z: Float64
@@ -38,6 +39,7 @@ class Features:
     entity_share: Float64
     age: Float64
     importance: Float64
+    trust: UInt8
     evidence: Int32
     distinct_queries: Int32
 
@@ -95,7 +97,7 @@ def fuse(features: Features, sessions: Sessions, settings: Settings) -> Scores:
     own = vector + keyword + label + entity
     context = in_context(own, sessions, settings) - own
     recency = _recency(features.age, settings)
-    importance = 1.0 + settings.importance_span * (2.0 * features.importance - 1.0)
+    importance = 1.0 + settings.importance_span * (2.0 * features.importance - 1.0 - 2.0 * _below(features.trust))
     proved = np.maximum(features.evidence, 0)
     # What answers every question answers none in particular: a hub gains nothing from being asked for (S2).
     hub = features.distinct_queries / (features.distinct_queries + settings.hub_questions)
@@ -103,6 +105,13 @@ def fuse(features: Features, sessions: Sessions, settings: Settings) -> Scores:
     confidence = 1.0 + settings.confidence_span * np.minimum(proved, 3) / 3.0
     total = np.maximum(own + context, 0.0) * recency * importance * access * confidence
     return Scores(total, vector, keyword, label, entity, context, recency, importance, access, confidence)
+
+
+def _below(trust: UInt8) -> Float64:
+    """(n,) levels of trust under the highest among the candidates. Each takes as much as importance can give at most, so
+    that no importance lifts a memory over one of a more trusted source that is like it in everything else."""
+    levels = trust.astype(np.float64)
+    return np.asarray(levels.max(initial=0.0) - levels)
 
 
 def in_context(scores: Float64, sessions: Sessions, settings: Settings) -> Float64:

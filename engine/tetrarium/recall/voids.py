@@ -34,6 +34,9 @@ ON_TOPIC_SHARE = 0.5
 DIAL_SLOPE = 3.0
 """Standard deviations by which the cut moves for 100 points of the void target."""
 
+CLOSED = -1e9
+"""Mean similarity to what is joined already or final: never the nearest."""
+
 THEME_LENGTH = 4
 """Words that name a zone."""
 
@@ -144,36 +147,34 @@ def average_linkage(similarity: Float64, threshold: float) -> list[Int64]:
     linkage is reducible), in O(n²). Ties go to the lowest positions.
     """
     n = len(similarity)
-    total = similarity.copy()
-    np.fill_diagonal(total, 0.0)
+    mean = similarity.copy()
+    np.fill_diagonal(mean, CLOSED)
     size = np.ones(n)
     members: dict[int, list[int]] = {i: [i] for i in range(n)}
-    open_ = np.ones(n, np.bool_)
+    open_ = bytearray(b"\1" * n)
     chain: list[int] = []
-    while True:
+    while chain or 1 in open_:
         if not chain:
-            if not open_.any():
-                break
-            chain.append(int(open_.argmax()))
+            chain.append(open_.index(1))
         tip = chain[-1]
-        mean = np.where(open_, total[tip] / (size * size[tip]), -1.0)
-        mean[tip] = -1.0
-        nearest = int(mean.argmax())
-        if mean[nearest] < threshold:
+        row = mean[tip]
+        nearest = int(row.argmax())
+        if row[nearest] < threshold:
             # Joining others can only lower what is nearest to it: this cluster is final.
-            open_[tip] = False
+            row[:] = mean[:, tip] = CLOSED
+            open_[tip] = 0
             chain.pop()
-            continue
-        if len(chain) > 1 and mean[chain[-2]] >= mean[nearest]:
+        elif len(chain) > 1 and row[chain[-2]] >= row[nearest]:
             other = chain[-2]
             del chain[-2:]
             a, b = min(tip, other), max(tip, other)
-            total[a] += total[b]
-            total[:, a] += total[:, b]
-            total[a, a] = 0.0
-            size[a] += size[b]
-            open_[b] = False
+            united = size[a] + size[b]
+            mean[a] = mean[:, a] = (size[a] * mean[a] + size[b] * mean[b]) / united
+            mean[b] = mean[:, b] = CLOSED
+            mean[a, a] = CLOSED
+            size[a] = united
             members[a] += members.pop(b)
+            open_[b] = 0
         else:
             chain.append(nearest)
     return [np.asarray(sorted(group), np.int64) for group in members.values()]

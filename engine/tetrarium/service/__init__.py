@@ -4,12 +4,17 @@ Everything runs on one thread (the lane is the lock). A verb that writes is one 
 acknowledged is on disk. A recall or search writes nothing: accesses are counted later, in `maintain`.
 
     door       what every verb stands on
+    screening  what verbs that take words stand on: secrets masked first
     storing    store, record_decision, learn_pattern
     asking     search, recall, gather, explain, trace(s)
     briefing   brief: what matters of a project before anybody asks
     editing    get, update, inhibit, release, feedback, forget, restore, contradictions …
+    erasing    erase, trash, prove_deleted
+    guarding   secrets, exclusions, quarantine
     looking    page, snapshot, snapshot_since, stats
     arranging  clusters: walk, name, plan, apply, undo, examine, repair
+    curating   trashed, corrections, amend_inhibition, inhibit_all, label_all, let_through, tune
+    rehearsing rehearse: a recall of before under other premises
     keeping    backup, backups, preview_restore, restore_backup, restore_memory; the daily copy
     healing    health, heal
     undoing    history, undo, redo, undo_client

@@ -16,11 +16,12 @@ from tetrarium.model import (
 )
 from tetrarium.service.door import page_bounds
 from tetrarium.service.keeping import Keeping
+from tetrarium.service.screening import Screening
 
 _PLANNED = ("fission", "merge", "attach", "mend", "settle", "layout")
 
 
-class Arranging(Keeping):
+class Arranging(Screening, Keeping):
     """Arranges."""
 
     def cluster(self, cluster: int) -> ClusterDetail:
@@ -30,6 +31,7 @@ class Arranging(Keeping):
 
     def name_cluster(self, cluster: int, name: str, *, client: str = "") -> ClusterDetail:
         """Give a cluster a name that sticks; "" lets its words name it again. Raises NotFound, InvalidInput."""
+        name = self._masking().text(name, "name")
         self._clusters.rename(cluster, ingest.clean_name(name, "name"), ingest.clean_name(client, "client"))
         return self.cluster(cluster)
 

@@ -13,7 +13,7 @@ import numpy as np
 from tetrarium.errors import InvalidInput
 from tetrarium.events import Recalled, Searched
 from tetrarium.lifecycle import ingest
-from tetrarium.lifecycle.trust import WINDOW
+from tetrarium.lifecycle.trust import WINDOW, Trust, trust_of
 from tetrarium.model import (
     Category,
     Change,
@@ -32,7 +32,8 @@ from tetrarium.recall import budget as budgeting
 from tetrarium.recall.explain import Obstacles, Premise, explain
 from tetrarium.recall.pipeline import Decision, decide, trace_of
 from tetrarium.recall.ranking import Question, rank
-from tetrarium.service.door import EVERYWHERE, NEVER, Asked, Door, page_bounds, question_text
+from tetrarium.service.door import EVERYWHERE, NEVER, Asked, page_bounds
+from tetrarium.service.screening import Screening
 from tetrarium.storage import memories as rows
 from tetrarium.storage.identity import moment_of, new_id
 
@@ -50,7 +51,7 @@ _NEIGHBOURED = 5
 """Best blocks of a recall whose neighbours in their session are gathered."""
 
 
-class Asking(Door):
+class Asking(Screening):
     """Answers."""
 
     def search(
@@ -70,14 +71,15 @@ class Asking(Door):
         """Rank the memories that pass every filter. Reads only.
 
         labels: all of them; categories: any of them; project: its memories and the global ones, None the
-        global ones, "*" all; since ≤ created < until; state: live, inhibited or all. Raises InvalidInput.
+        global ones, "*" all; since ≤ created < until; state: live, inhibited or all; for a person also quarantined.
+        Raises InvalidInput.
         """
         started = time.perf_counter()
-        text = question_text(query)
+        text = self._question(query)
         first, count = page_bounds(offset, limit)
         self.catch_up()
         scope = self._filtered(
-            self._scope(project, state),
+            self._scope(project, state, of_person=trust_of(client) is Trust.PERSON),
             ingest.clean_words(labels, "labels"),
             [ingest.parse_category(x) for x in ((categories,) if isinstance(categories, str) else categories) if x],
             None if since is None else ingest.parse_moment(since, "since"),
@@ -110,13 +112,19 @@ class Asking(Door):
         Raises InvalidInput for a budget under 1 or a void target outside 0 … 0.6.
         """
         started = time.perf_counter()
-        text = question_text(query)
+        text = self._question(query)
+        self.catch_up()  # first: the space may keep other dials by now
         tokens = self.settings.default_budget if budget is None else _budget(budget, self.settings.max_budget)
         target = self.settings.void_target if void_target is None else _void_target(void_target)
-        self.catch_up()
         ranking, question, embedding_ms = self._ranked(text, self._scope(project, "live"), answering=True)
         decision = decide(
-            question, ranking, self._space.indexes, budget=tokens, void_target=target, settings=self.settings
+            question,
+            ranking,
+            self._space.indexes,
+            budget=tokens,
+            void_target=target,
+            settings=self.settings,
+            through=self._never_void(),
         )
         kept = ranking.nums[list(decision.kept)].tolist()
         trace = trace_of(
@@ -216,7 +224,13 @@ class Asking(Door):
         indexes = self._space.indexes
         ranking = rank(question, indexes, self._space.reader.match, scope, now=time.time(), settings=settings)
         return decide(
-            question, ranking, indexes, budget=premise.budget, void_target=premise.void_target, settings=settings
+            question,
+            ranking,
+            indexes,
+            budget=premise.budget,
+            void_target=premise.void_target,
+            settings=settings,
+            through=self._never_void(),
         )
 
     def _obstacles(self, num: int, memory: Memory, trace: RecallTrace) -> Obstacles:
@@ -230,12 +244,18 @@ class Asking(Door):
             reason = Reason.STORED_LATER
         elif then:
             reason = Reason.SUPERSEDED if then.successor else Reason.INHIBITED
+        elif memory.standing is Standing.QUARANTINED:
+            reason = Reason.QUARANTINED
         elif memory.expires_at and memory.expires_at <= at:
             reason = Reason.EXPIRED
         else:
             reason = Reason.OTHER_PROJECT if elsewhere else Reason.NOT_FETCHED
         changes = []
-        if memory.standing is Standing.INHIBITED:
+        if memory.standing is Standing.QUARANTINED:
+            changes.append(
+                Change(ChangeKind.QUARANTINE, memory.id, f"a person's release of {memory.id} from quarantine")
+            )
+        if force:
             changes.append(Change(ChangeKind.RELEASE, memory.id, f"the release of {memory.id}"))
         if memory.expires_at and memory.expires_at <= now:
             changes.append(Change(ChangeKind.EXPIRY, NEVER[1], "no expiry"))

@@ -34,7 +34,8 @@ READS = frozenset(
     [
         "search", "recall", "gather", "explain", "trace", "traces", "get", "versions", "inhibitions", "contradictions",
         "page", "snapshot", "snapshot_since", "cluster", "neighbours", "path_between", "relations", "history",
-        "known", "members", "overview", "briefing", "lately", "review", "export",
+        "known", "members", "overview", "briefing", "lately", "review", "export", "corrections",
+        "quarantined", "rehearse", "trash", "trashed", "overdue",
     ]
 )  # fmt: skip
 WRITES = frozenset(
@@ -43,6 +44,8 @@ WRITES = frozenset(
         "dismiss_contradiction", "forget", "forget_all", "forget_matching", "restore", "restore_all", "relate",
         "unrelate", "name_cluster", "apply_plan", "undo_plan", "repair", "undo", "redo", "undo_client", "import_file",
         "undo_import", "restore_backup", "restore_memory", "heal",
+        "amend_inhibition", "empty_trash", "erase", "erase_with_proof", "exclude", "include_again", "inhibit_all",
+        "label_all", "let_through", "mask_stored", "release_from_quarantine", "set_secret_policy", "tune",
     ]
 )  # fmt: skip
 BESIDE = frozenset(["restore_backup"])
@@ -53,6 +56,8 @@ UNNOTED = frozenset(
         "catch_up", "warm_up", "maintain", "close", "stats", "plan_clusters", "plans", "plan_moves", "examine", "names",
         "ids_like", "clusters_like", "changed_clusters", "anonymity", "preview_import", "imports", "audit",
         "verify_audit", "audit_flags", "acting_as", "backups", "backup", "preview_restore", "health", "once",
+        "exclusions", "let_through_always", "masked", "pending_erasures", "prove_deleted", "scan_secrets", "secret_policy",
+        "try_exclusion",
     ]
 )  # fmt: skip
 """Verbs that give nobody a memory's words and change none."""

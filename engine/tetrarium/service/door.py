@@ -14,7 +14,7 @@ import numpy as np
 
 from tetrarium import snapshots
 from tetrarium.clusters import Clusters
-from tetrarium.config import Settings
+from tetrarium.config import DEFAULTS, Settings, with_overrides
 from tetrarium.errors import InvalidInput, NotFound, NotTrusted
 from tetrarium.events import Events, SpaceChanged
 from tetrarium.lifecycle.trust import Trust, may_change, trust_of
@@ -26,6 +26,7 @@ from tetrarium.model import (
     Float32,
     Memory,
     RecallTrace,
+    UInt8,
 )
 from tetrarium.recall.ranking import Question, Ranking, Scope, analyse, rank
 from tetrarium.service.auditor import Auditor
@@ -50,7 +51,18 @@ NEVER = ("", "never", "none")
 KEPT_CLIENTS = 32
 """Clients whose last recalls are kept."""
 
+LET_THROUGH = "let_through"
+"""Under this name the space keeps the ids of the memories that no recall may void."""
+
+TUNED = "tuned"
+"""Under this name the space keeps the settings of recall that its owner chose."""
+TUNABLE = ("void_target", "vector_weight", "keyword_weight", "label_weight", "entity_weight", "default_budget")
+"""Settings that a space may keep."""
+
 _STATES = ("live", "inhibited", "all")
+
+QUARANTINED = "quarantined"
+"""A state that only a person may ask for."""
 
 
 class Door:
@@ -58,6 +70,7 @@ class Door:
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._space = Space(folder, settings)
+        self._given = settings
         self._clusters = Clusters(self._space)
         self._auditor = Auditor(self._space)
         self._asked: dict[str, deque[Asked]] = {}
@@ -68,6 +81,8 @@ class Door:
         self._copying: Iterator[object] | None = None
         self._copy_again: datetime | None = None
         self.path = folder
+        self._tuned_at = self._space.database.data_version()
+        self._tune()
 
     def __enter__(self) -> Self:
         return self
@@ -85,7 +100,11 @@ class Door:
 
     def catch_up(self) -> Changes | None:
         """Take over what other processes committed to this space; 3 µs when there is nothing."""
-        return self._space.catch_up()
+        changes = self._space.catch_up()
+        if (version := self._space.database.data_version()) != self._tuned_at:
+            self._tuned_at = version
+            self._tune()
+        return changes
 
     def warm_up(self) -> None:
         """Load the model now instead of at first use."""
@@ -143,18 +162,31 @@ class Door:
         )
         return ranking, question, embedding_ms
 
-    def _scope(self, project: str | None, state: str, *, beside: int | None = None) -> Scope:
-        """What may be answered. `beside`: a memory whose inhibition and expiry are looked past."""
-        if state not in _STATES:
-            raise InvalidInput(f"There is no state '{state}'.", advice=f"Use one of: {', '.join(_STATES)}.")
+    def _scope(self, project: str | None, state: str, *, beside: int | None = None, of_person: bool = False) -> Scope:
+        """What may be answered. `beside`: a memory whose inhibition, quarantine and expiry are looked past; of_person:
+        a person asks, who may look into the quarantine too."""
+        known = (*_STATES, QUARANTINED) if of_person else _STATES
+        if state not in known:
+            raise InvalidInput(f"There is no state '{state}'.", advice=f"Use one of: {', '.join(known)}.")
         table = self._space.indexes.table
-        inside = table.in_project(project or "")
+        everything = table.in_project(project or "")
+        trust = self._trust_levels()
         unexpired = table.expires > time.time()
+        if state == QUARANTINED:
+            waiting = everything & table.quarantined
+            return Scope(waiting, np.zeros_like(waiting), int(waiting.sum()), filtered=True, trust=trust)
+        inside = everything & ~table.quarantined
         live, inhibited = inside & ~table.inhibited & unexpired, inside & table.inhibited & unexpired
-        if beside is not None and inside[beside]:
+        if beside is not None and everything[beside]:
             live[beside], inhibited[beside] = True, False
         allowed = {"live": live, "inhibited": inhibited, "all": live | inhibited}[state]
-        return Scope(allowed, inhibited & ~allowed, int(live.sum()), filtered=state != "live")
+        return Scope(allowed, inhibited & ~allowed, int(live.sum()), filtered=state != "live", trust=trust)
+
+    def _trust_levels(self) -> UInt8:
+        """(capacity,) how much the source of each memory is trusted."""
+        table = self._space.indexes.table
+        levels: UInt8 = np.array([trust_of(name) for name in table.clients.names], np.uint8)[table.client]
+        return levels
 
     def _filtered(
         self,
@@ -207,6 +239,24 @@ class Door:
                 "Nothing in this space answers it." if len(self._space.indexes.table) else "The space is empty."
             )
         return " ".join(filter(None, notes))
+
+    def _tune(self) -> None:
+        """Take the settings over that this space keeps; what its opener asked for by name goes before."""
+        kept = self._space.reader.meta(TUNED, {})
+        free = {
+            name: value
+            for name, value in kept.items()
+            if getattr(self._given, name, None) == getattr(DEFAULTS, name, None)
+        }
+        self._space.settings = with_overrides(self._given, free)
+
+    def _let_through(self) -> tuple[str, ...]:
+        return tuple(self._space.reader.meta(LET_THROUGH, []))
+
+    def _never_void(self) -> frozenset[int]:
+        """The numbers of the memories that pass 2 may not void, of those that are still there."""
+        by_id = self._space.indexes.table.by_id
+        return frozenset(by_id[name] for name in self._let_through() if name in by_id)
 
     def _keep(self, asked: Asked, client: str) -> None:
         if client not in self._asked and len(self._asked) >= KEPT_CLIENTS:

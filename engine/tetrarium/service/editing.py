@@ -10,11 +10,10 @@ from datetime import datetime
 
 import numpy as np
 
-from tetrarium import snapshots
 from tetrarium.errors import InvalidInput, NotFound, NotTrusted, StaleEdit
 from tetrarium.geometry.placement import Placement
 from tetrarium.lifecycle import ingest
-from tetrarium.lifecycle.trust import may_change
+from tetrarium.lifecycle.trust import Trust, may_change, trust_of
 from tetrarium.model import (
     Category,
     Contradiction,
@@ -27,15 +26,16 @@ from tetrarium.model import (
     Version,
 )
 from tetrarium.service.door import EVERYWHERE, NEVER, check_trust
-from tetrarium.service.keeping import Keeping
+from tetrarium.service.erasing import Erasing
 from tetrarium.storage import memories as rows
+from tetrarium.storage import privacy as privacy_rows
 from tetrarium.storage.database import Connection
 
 EXAMPLES = 8
 """Memories that the preview of a forgetting names."""
 
 
-class Editing(Keeping):
+class Editing(Erasing):
     """Corrects."""
 
     def get(self, memory_id: str) -> Memory:
@@ -66,11 +66,15 @@ class Editing(Keeping):
 
         A pinned memory is spared by every forgetting by filter. expires_at: a time, or "never". Pin and expiry alone
         make no version. Raises NotFound, InvalidInput, StaleEdit when its revision is not the expected one, and
-        NotTrusted when `client` may not change what its owner stored.
+        NotTrusted when `client` may not change what its owner stored. Secrets are masked as in a store.
         """
-        text = None if content is None else ingest.clean_content(content, self.settings)
-        words = None if keywords is None else ingest.clean_words(keywords, "keywords")
-        tags = None if labels is None else ingest.clean_words(labels, "labels")
+        hide = self._masking()
+        text = None if content is None else hide.text(ingest.clean_content(content, self.settings), "content")
+        words = None if keywords is None else ingest.clean_words(hide.words(keywords, "keywords"), "keywords")
+        tags = None if labels is None else ingest.clean_words(hide.words(labels, "labels"), "labels")
+        source = ingest.clean_name(client, "client")
+        self._refuse_secrets(hide, source)
+        suspicion = self._suspicion(source, text or "", *(words or ()), *(tags or ()))
         kind = None if category is None else ingest.parse_category(category)
         weight = None if importance is None else ingest.parse_share(importance, "importance")
         until = None if expires_at is None or expires_at in NEVER else ingest.parse_moment(expires_at, "expires_at")
@@ -107,6 +111,9 @@ class Editing(Keeping):
             num, old, draft, vector = planned
             if rewritten:
                 rows.rewrite(connection, num, draft, cause="edited", now=rows.now())
+            if suspicion:
+                privacy_rows.set_quarantined(connection, num, suspicion, now=rows.now())
+            privacy_rows.note_masked(connection, old.id, hide.found, client=source, now=rows.now())
             if pinned is not None or expires_at is not None:
                 pin = old.pinned if pinned is None else bool(pinned)
                 rows.set_standing(connection, num, pinned=pin, expires_at=draft.expires_at, now=rows.now())
@@ -145,7 +152,8 @@ class Editing(Keeping):
         author: who says so, else the client. Raises NotFound, NotTrusted, and InvalidInput when it is inhibited
         already or its successor is.
         """
-        why, who = ingest.clean_name(reason, "reason"), ingest.clean_name(author or client, "author")
+        why = ingest.clean_name(self._masking().text(reason, "reason"), "reason")
+        who = ingest.clean_name(author or client, "author")
 
         def plan() -> tuple[int, int | None]:
             num = self._number(memory_id)
@@ -236,7 +244,8 @@ class Editing(Keeping):
         return self._memory(number)
 
     def forget(self, memory_id: str, *, permanently: bool = False, client: str = "") -> None:
-        """Put a memory into the trash; `permanently` deletes it, from the trash too, with its versions and vector.
+        """Put a memory into the trash; `permanently` deletes it, from the trash too, with its versions and vector, and
+        leaves no byte of it in any file of the space (see `erase`).
 
         Raises NotFound, and NotTrusted when `client` may not change what its owner stored.
         """
@@ -247,19 +256,8 @@ class Editing(Keeping):
             return num
 
         if permanently:
-            self._space.write(
-                plan,
-                lambda connection, num: self._space.take_out(
-                    connection, num, lambda: rows.purge(connection, num, now=rows.now())
-                ),
-                op="forget for good",
-                client=client,
-                frees=True,
-            )
-            self._accesses, self._questions = {}, {}
-            self._asked.clear()
-            self._space.database.fold_log()
-            snapshots.discard(self.path)
+            self._space.write(plan, self._purge, op="forget for good", client=client, frees=True)
+            self._finish_erasures()
             return
         self._space.write(plan, self._trash, op="forget", client=client, frees=True)
 
@@ -291,10 +289,13 @@ class Editing(Keeping):
         until: datetime | str | None = None,
         state: str = "all",
         confirm: str = "",
+        permanently: bool = False,
         client: str = "",
     ) -> Forgetting:
         """Preview what a filter would put into the trash; with the preview's `confirm`, put it there.
 
+        permanently: erase them instead, as `forget` does; the trash itself is not looked through (`empty_trash` is for
+        that), and a preview of the one confirms only the one.
         labels: all of them; categories: any of them; project: exactly it, "*" all; since ≤ created < until. Pinned
         memories and those that `client` may not change stay. The token holds while the same memories match: if others
         do by then, nothing is done and the answer is a new preview. Raises InvalidInput for an empty filter.
@@ -310,21 +311,31 @@ class Editing(Keeping):
             )
 
         def plan() -> tuple[Forgetting, list[int]]:
-            return self._would_forget(tags, kinds, project, start, end, state, client)
+            preview, nums = self._would_forget(tags, kinds, project, start, end, state, client)
+            return (
+                (replace(preview, confirm=preview.confirm and f"{preview.confirm}-for-good"), nums)
+                if permanently
+                else (preview, nums)
+            )
 
         def commit(connection: Connection, planned: tuple[Forgetting, list[int]]) -> Forgetting:
             preview, nums = planned
             if confirm != preview.confirm:
                 return preview
             for num in nums:
-                self._trash(connection, num)
+                (self._purge if permanently else self._trash)(connection, num)
             return replace(preview, done=True, confirm="", ids=tuple(self._space.indexes.table.ids[n] for n in nums))
 
         self.catch_up()
         preview = plan()[0]
-        if confirm != preview.confirm:
+        if not confirm:
             return preview
-        self._copy_first("deletion", preview.total, self.settings.backup_deletion)
+        if permanently:
+            done = self._space.write(plan, commit, op="forget for good", client=client, frees=True)
+            self._finish_erasures()
+            return done
+        if confirm == preview.confirm:
+            self._copy_first("deletion", preview.total, self.settings.backup_deletion)
         return self._space.write(plan, commit, op="forget", client=client, frees=True)
 
     def restore(self, memory_id: str, *, client: str = "") -> Memory:
@@ -362,7 +373,9 @@ class Editing(Keeping):
         client: str,
     ) -> tuple[Forgetting, list[int]]:
         table = self._space.indexes.table
-        scope = self._filtered(self._scope(EVERYWHERE, state), labels, categories, since, until)
+        scope = self._filtered(
+            self._scope(EVERYWHERE, state, of_person=trust_of(client) is Trust.PERSON), labels, categories, since, until
+        )
         mask = scope.allowed
         if project != EVERYWHERE:
             mask = mask & (table.project == table.projects.find(project))
@@ -371,8 +384,7 @@ class Editing(Keeping):
         nums = [table.by_id[memory.id] for memory in going]
         token = hashlib.blake2b(" ".join(f"{m.id}:{m.revision}" for m in going).encode(), digest_size=6).hexdigest()
         examples = tuple(
-            (m.id, "" if m.standing is Standing.INHIBITED else table.excerpts[table.by_id[m.id]])
-            for m in going[:EXAMPLES]
+            (m.id, table.excerpts[table.by_id[m.id]] if m.standing is Standing.LIVE else "") for m in going[:EXAMPLES]
         )
         counts = dict(Counter(str(m.category) for m in going).most_common())
         spared = len(matching) - len(going)

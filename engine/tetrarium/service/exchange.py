@@ -18,7 +18,7 @@ import numpy as np
 from tetrarium import __version__, snapshots
 from tetrarium.errors import InvalidInput, NotFound
 from tetrarium.geometry.health import examine
-from tetrarium.indexing.tokens import budget_tokens, language
+from tetrarium.indexing.tokens import budget_tokens, language, tokenize
 from tetrarium.lifecycle import ingest
 from tetrarium.lifecycle.trust import Trust, trust_of
 from tetrarium.model import Anonymity, ExportReport, ImportBatch, ImportReport, ImportUndone
@@ -28,9 +28,11 @@ from tetrarium.privacy.incoming import Incoming
 from tetrarium.privacy.pseudonyms import KINDS as PSEUDONYMOUS
 from tetrarium.privacy.pseudonyms import ROLES, Pseudonyms
 from tetrarium.privacy.reading import read
-from tetrarium.service.door import EVERYWHERE, Door
+from tetrarium.service.door import EVERYWHERE
+from tetrarium.service.erasing import Erasing
 from tetrarium.storage import exchange, migrations
 from tetrarium.storage import memories as rows
+from tetrarium.storage import privacy as privacy_rows
 from tetrarium.storage.database import Connection
 from tetrarium.storage.exchange import LANDSCAPE, Record
 from tetrarium.storage.identity import new_id
@@ -49,7 +51,7 @@ class Selection:
     whole: bool
 
 
-class Exchange(Door):
+class Exchange(Erasing):
     """Exports and imports."""
 
     def export(
@@ -196,10 +198,8 @@ class Exchange(Door):
             return ImportUndone(found.id, len(nums), kept)
 
         undone = self._space.write_many(plan, commit, op="undo import", client=client)
-        self._asked.clear()
-        self._accesses, self._questions = {}, {}
-        self._space.database.fold_log()
         snapshots.discard(self.path)
+        self._finish_erasures()
         return undone
 
     # --- out ----------------------------------------------------------------------------------
@@ -323,7 +323,7 @@ class Exchange(Door):
         for line in read(look.path, self._caps(), look.fields):
             if line.why or not look.takes(line.record):
                 continue
-            record = look.told(line.record)
+            record = self._guarded(connection, look.told(line.record)) if look.foreign else line.record
             if record["kind"] == "memory":
                 num = known[record["id"]] = writer.memory(record, derived=_derived(record), at=at)
                 if spot := look.spots.get(record["id"]):
@@ -337,6 +337,23 @@ class Exchange(Door):
         if writer.nums.keys() != look.new.keys():
             raise InvalidInput(f"{look.path} changed while it was read; nothing was imported.")
         return list(writer.nums.values()), homeless
+
+    def _guarded(self, connection: Connection, record: Record) -> Record:
+        """A record of somebody else's file as a store would take it: secrets masked, instructions in quarantine."""
+        if record["kind"] not in ("memory", "version"):
+            return record
+        hide = self._masking()
+        texts = {"content": hide.text(record["content"], "content")}
+        words = {name: list(hide.words(record[name], name)) for name in ("keywords", "labels")}
+        guarded = record | texts | words
+        if record["kind"] == "version":
+            return guarded | {"entities": "", "tokens": ""}
+        guarded["entities"] = list(hide.words(record["entities"], "entities"))
+        said = (guarded["content"], *guarded["keywords"], *guarded["labels"], *guarded["entities"])
+        guarded["quarantined"] = self._suspicion(record["client"], *said)
+        guarded["found_by"] = " ".join(tokenize(" ".join((*guarded["keywords"], *guarded["labels"]))))
+        privacy_rows.note_masked(connection, record["id"], hide.found, client=record["client"], now=rows.now())
+        return guarded
 
     def _house(self, connection: Connection, nums: Iterable[int]) -> None:
         """Place memories of the open transaction, one after the other, beside what stands."""

@@ -83,7 +83,7 @@ class Healing(Keeping):
         yield self._store_check(damage)
         yield self._memory_check(damage)
         for name, kinds, what in _RECORDS:
-            count = sum(len(damage.unsound.get(k.code, ())) + len(damage.lost.get(k.code, ())) for k in kinds)
+            count = sum(len(damage.keys(kind)) for kind in kinds)
             yield _check(name, count, f"{count} {what} damaged", repairable=name != "history")
         yield _check(
             "full text",
@@ -110,7 +110,7 @@ class Healing(Keeping):
         return HealthCheck("store", CheckState.OK, f"{database.size() / 1e6:.1f} MB, every page as it should be")
 
     def _memory_check(self, damage: Damage) -> HealthCheck:
-        keys = {*damage.rows(seals.MEMORY), *damage.lost.get(seals.MEMORY.code, ())}
+        keys = damage.keys(seals.MEMORY)
         if not keys:
             return HealthCheck("memories", CheckState.OK, f"{len(self._space.indexes.table)}, each as it was written")
         ids = tuple(memory_id for memory_id, _ in self._space.history.ids([num for num, _ in keys]).values())
@@ -122,9 +122,7 @@ class Healing(Keeping):
     def _place_checks(self, damage: Damage) -> Iterator[HealthCheck]:
         report = self._clusters.examine()
         vectors = [f for f in report.findings if f.kind == "vector"]
-        count = (
-            len(damage.rows(seals.VECTOR)) + len(damage.lost.get(seals.VECTOR.code, ())) + sum(f.count for f in vectors)
-        )
+        count = len(damage.keys(seals.VECTOR)) + sum(f.count for f in vectors)
         yield _check("embeddings", count, f"{count} embeddings that cannot be used", repairable=True)
         places = [f for f in report.findings if f.kind != "vector"]
         words = "; ".join(f"{f.count} {f.about}" for f in places)

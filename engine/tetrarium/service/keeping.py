@@ -66,7 +66,7 @@ class Keeping(Door):
         changing = [then[memory_id] for memory_id in both if _says(then[memory_id]) != _says(now[memory_id])]
         kinds = (("returning", returning), ("leaving", leaving), ("changing", changing))
         examples = tuple(
-            (kind, m.id, "" if m.standing is Standing.INHIBITED else " ".join(m.content[:80].split()))
+            (kind, m.id, " ".join(m.content[:80].split()) if m.standing is Standing.LIVE else "")
             for kind, found in kinds
             for m in sorted(found, key=lambda m: m.id)[:EXAMPLES]
         )
@@ -207,12 +207,11 @@ class Keeping(Door):
             prepared.unlink(missing_ok=True)
 
     def _overwrite(self, copy: Copy, before: Copy, client: str, undoes: int | None) -> bool:
-        with self._prepared(copy) as (prepared, seen):
+        with backups.explained(self.path), self._prepared(copy) as (prepared, seen):
             if seen != before.seq:
                 return False
             restoring.sign(prepared, client=client, copy=copy.name, before=before.name, undoes=undoes, now=rows.now())
-            with backups.explained(self.path):
-                return restoring.overwrite(self._store, prepared, seen, busy_timeout=self.settings.busy_timeout)
+            return restoring.overwrite(self._store, prepared, seen, busy_timeout=self.settings.busy_timeout)
 
     def _forget_answers(self) -> None:
         """What was answered before speaks of another state."""

@@ -57,7 +57,8 @@ class Looking(Door):
         self.catch_up()
         table, indexes = self._space.indexes.table, self._space.indexes
         nums = table.numbers()
-        inhibited = int(table.inhibited[nums].sum())
+        quarantined = int(table.quarantined[nums].sum())
+        inhibited = int((table.inhibited & ~table.quarantined)[nums].sum())
         sizes = np.unique(table.component[nums], return_counts=True)[1]
         confidence = np.searchsorted([1, 3], table.evidence[nums], side="right")
         recalls = self._space.reader.meta("recalls", {"count": 0, "void_fraction_sum": 0.0})
@@ -66,7 +67,7 @@ class Looking(Door):
             space=str(self.path),
             version=indexes.version,
             memories=len(nums),
-            live=len(nums) - inhibited,
+            live=len(nums) - inhibited - quarantined,
             inhibited=inhibited,
             in_trash=self._space.reader.trash_count(),
             by_category=_counted(table.category[nums], CATEGORIES),
@@ -89,6 +90,7 @@ class Looking(Door):
             relations=self._space.relations.count(),
             contradictions=len(self._space.reader.contradictions()),
             pinned=int(table.pinned[nums].sum()),
+            quarantined=quarantined,
             audit_flags=flags_of(self._auditor.reader, self.settings),
         )
 

@@ -19,9 +19,11 @@ from tetrarium.service.auditing import Auditing
 from tetrarium.service.auditor import noted
 from tetrarium.service.editing import Editing
 from tetrarium.service.exchange import Exchange
+from tetrarium.service.guarding import Guarding
 from tetrarium.service.healing import Healing
 from tetrarium.service.looking import Looking
 from tetrarium.service.reading import Reading
+from tetrarium.service.rehearsing import Rehearsing
 from tetrarium.service.relating import Relating
 from tetrarium.service.repeating import Repeating
 from tetrarium.service.storing import Storing
@@ -33,7 +35,20 @@ SAMPLE = "sample"
 
 @noted
 class MemoryService(
-    Storing, Asking, Editing, Relating, Looking, Arranging, Undoing, Reading, Exchange, Auditing, Healing, Repeating
+    Storing,
+    Asking,
+    Editing,
+    Guarding,
+    Relating,
+    Looking,
+    Arranging,
+    Rehearsing,
+    Undoing,
+    Reading,
+    Exchange,
+    Auditing,
+    Healing,
+    Repeating,
 ):
     """The memories of one space. Opened by `open_space`; a context manager."""
 

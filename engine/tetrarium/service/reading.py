@@ -93,10 +93,10 @@ class Reading(Door):
         self.catch_up()
         detail, table = self._clusters.detail(cluster), self._space.indexes.table
         nums = np.asarray([table.by_id[memory_id] for memory_id in detail.members], np.int64)
-        live = nums[~table.inhibited[nums] & (table.expires[nums] > time.time())]
+        live = nums[~table.silent[nums] & (table.expires[nums] > time.time())]
         typical = live == table.by_id[detail.medoid]
         first = live[np.lexsort((-live, ~typical))][:most]
-        silent = int(table.inhibited[nums].sum())
+        silent = int(table.silent[nums].sum())
         return tuple(self._space.reader.memories(first.tolist())), len(live), silent
 
     def briefing(self, *, project: str | None = None, budget: int) -> Briefing:

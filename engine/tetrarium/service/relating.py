@@ -176,14 +176,15 @@ class Relating(Door):
         if isinstance(node, str):
             return GraphNode(node, True, distance)
         table = self._space.indexes.table
-        out = bool(table.inhibited[node])
+        waits = bool(table.quarantined[node])
+        out = waits or bool(table.inhibited[node])
         return GraphNode(
             table.ids[node],
             False,
             distance,
             "" if out else table.excerpts[node],
             CATEGORIES[table.category[node]],
-            Standing.INHIBITED if out else Standing.LIVE,
+            Standing.QUARANTINED if waits else Standing.INHIBITED if out else Standing.LIVE,
             int(table.component[node]),
         )
 

@@ -23,15 +23,19 @@ from tetrarium.model import (
     Source,
     StoreResult,
 )
-from tetrarium.service.door import Door, named, question_text
+from tetrarium.privacy import exclusions
+from tetrarium.privacy.masking import Masking
+from tetrarium.service.door import named, question_text
+from tetrarium.service.screening import Screening
 from tetrarium.storage import memories as rows
+from tetrarium.storage import privacy as privacy_rows
 from tetrarium.storage.database import Connection
 
 SHOWN_CANDIDATES = 5
 """Best matches of a description that are weighed against each other, and shown when none is certain."""
 
 
-class Storing(Door):
+class Storing(Screening):
     """Stores."""
 
     def store(
@@ -62,9 +66,12 @@ class Storing(Door):
         exactly one: they are out of every later answer until released. Where a description may mean several, or a
         target was stored by somebody more trusted than `client`, nothing is stored and the answer says so.
         `force` skips the noise gate and deduplication, for imports. A repeated `idempotency_key` gets the first
-        answer again. Raises InvalidInput, NotFound for an unknown id, SpaceUnavailable.
+        answer again. Secrets are masked in every field before anything else happens, the answer says which; a space
+        may refuse them instead. What reads like an instruction to an agent goes into quarantine, unless a person said
+        it; what a person excluded is refused. Raises InvalidInput, NotFound for an unknown id, SpaceUnavailable.
         """
-        text = ingest.clean_content(content, self.settings)
+        hide = self._masking()
+        text = hide.text(ingest.clean_content(content, self.settings), "content")
         noise = (
             ""
             if force
@@ -73,33 +80,41 @@ class Storing(Door):
             )
         )
         if noise:
-            return StoreResult(Outcome.NOISE, None, None, (), None, "", None, (), noise)
-        key = ingest.clean_name(idempotency_key, "idempotency_key")
+            self._note_masked(hide, ingest.clean_name(client, "client"))
+            return _not_stored(Outcome.NOISE, noise, hide)
+        key = ingest.clean_name(hide.text(idempotency_key, "idempotency_key"), "idempotency_key")
         draft = ingest.make_draft(
             text,
-            keywords=ingest.clean_words(keywords, "keywords"),
-            labels=ingest.clean_words(labels, "labels"),
-            entities=ingest.clean_words(entities, "entities"),
+            keywords=ingest.clean_words(hide.words(keywords, "keywords"), "keywords"),
+            labels=ingest.clean_words(hide.words(labels, "labels"), "labels"),
+            entities=ingest.clean_words(hide.words(entities, "entities"), "entities"),
             category=None if category is None else ingest.parse_category(category),
             importance=None if importance is None else ingest.parse_share(importance, "importance"),
             source=Source(
                 client=ingest.clean_name(client, "client"),
-                author=ingest.clean_name(author, "author"),
-                session=ingest.clean_name(session, "session"),
+                author=ingest.clean_name(hide.text(author, "author"), "author"),
+                session=ingest.clean_name(hide.text(session, "session"), "session"),
                 project=ingest.clean_project(project),
-                file=ingest.clean_name(file, "file"),
+                file=ingest.clean_name(hide.text(file, "file"), "file"),
             ),
             created_at=rows.now() if created_at is None else ingest.parse_moment(created_at, "created_at"),
             expires_at=None if expires_at is None else ingest.parse_moment(expires_at, "expires_at"),
             rarity=self._space.indexes.keywords.rarity,
             settings=self.settings,
         )
-        wanted = (supersedes,) if isinstance(supersedes, str) else tuple(supersedes)
-        why = ingest.clean_name(reason, "reason")
+        wanted = tuple(
+            hide.text(name, "supersedes") for name in ((supersedes,) if isinstance(supersedes, str) else supersedes)
+        )
+        why = ingest.clean_name(hide.text(reason, "reason"), "reason")
+        if unwanted := self._unwanted(draft, hide):
+            self._note_masked(hide, draft.source.client)
+            return _not_stored(Outcome.REFUSED, unwanted, hide)
+        suspicion = self._suspicion(draft.source.client, text, *draft.keywords, *draft.labels, *draft.entities)
+        draft = replace(draft, quarantined=suspicion)
         (vector,) = self._space.embed_passages([ingest.spoken(text, draft.source)])
         return self._space.write(
             lambda: self._plan_store(draft, vector, [x.strip() for x in wanted if x.strip()], key=key, force=force),
-            lambda connection, plan: self._commit_store(connection, plan, draft, vector, key=key, reason=why),
+            lambda connection, plan: self._commit_store(connection, plan, draft, vector, hide, key=key, reason=why),
             op="store",
             client=draft.source.client,
         )
@@ -131,6 +146,10 @@ class Storing(Door):
         """What a store will do, on the state as it is now. Raises NotFound for an unknown target."""
         if key and (before := self._space.reader.request(draft.source.project, key)):
             return _StorePlan(refusal=_first_answer(key, draft, *before))
+        if draft.quarantined:
+            # It corrects nothing and merges with nothing before a person has read it.
+            twin = self._quarantined_twin(draft)
+            return _StorePlan(twin) if twin else _StorePlan(placement=self._space.place(vector, draft.keywords))
         found: dict[int, None] = {}
         for name in supersedes:
             target, candidates = self._target(name, draft.source.project)
@@ -192,6 +211,7 @@ class Storing(Door):
         plan: _StorePlan,
         draft: Draft,
         vector: Float32 | None,
+        hide: Masking,
         *,
         key: str,
         reason: str,
@@ -233,6 +253,9 @@ class Storing(Door):
                 for target, conflict in plan.contradicted
             ),
         )
+        notes = (result.reason, hide.told(), _in_quarantine(draft.quarantined))
+        result = replace(result, masked=hide.kinds(), reason=" ".join(filter(None, notes)))
+        privacy_rows.note_masked(connection, str(result.id), hide.found, client=draft.source.client, now=now)
         if key:
             rows.remember_request(connection, key, draft, num, asdict(result))
         return result
@@ -272,13 +295,13 @@ class Storing(Door):
         now = time.time()
         same = self._space.reader.same_content(draft.content_hash, draft.source.project)
         for num, _ in sorted(same, key=lambda pair: pair[1]):
-            if table.expires[num] > now:
+            if table.expires[num] > now and not table.quarantined[num]:
                 return num
         if vector is None or exact_only:
             return None
         code = table.projects.find(draft.source.project)
         nums, cosines = self._space.indexes.vectors.search(
-            vector, 8, table.present & (table.project == code) & (table.expires > now)
+            vector, 8, table.present & ~table.quarantined & (table.project == code) & (table.expires > now)
         )
         near = nums[cosines >= self.settings.duplicate_cosine].tolist()
         contents = self._space.reader.contents(near)
@@ -286,6 +309,29 @@ class Storing(Door):
             if ingest.say_the_same(draft.content, contents[num]):
                 return int(num)
         return None
+
+    def _quarantined_twin(self, draft: Draft) -> int | None:
+        """The memory in quarantine with this very text, or None."""
+        table = self._space.indexes.table
+        same = self._space.reader.same_content(draft.content_hash, draft.source.project)
+        return next((num for num, _ in same if table.quarantined[num]), None)
+
+    def _unwanted(self, draft: Draft, hide: Masking) -> str:
+        """Why a person does not want this stored, or ""."""
+        if hide.is_refused:
+            return "Not stored: it holds a secret, which this space refuses. Say it without the secret."
+        source = draft.source
+        subject = exclusions.Subject(
+            " ".join((draft.content, *draft.keywords, *draft.labels)),
+            draft.tokens,
+            source.file,
+            source.project,
+            source.client,
+        )
+        for exclusion in self._private.exclusions():
+            if exclusions.matches(exclusion.kind, exclusion.pattern, subject):
+                return f"Not stored: a person excluded this {exclusion.kind} (exclusion {exclusion.id})."
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +345,14 @@ class _StorePlan:
     placement: Placement | None = None
     contradicted: tuple[tuple[int, str], ...] = ()
     refusal: StoreResult | None = None
+
+
+def _not_stored(outcome: Outcome, why: str, hide: Masking) -> StoreResult:
+    return StoreResult(outcome, None, None, (), None, "", None, (), why, masked=hide.kinds())
+
+
+def _in_quarantine(why: str) -> str:
+    return f"In quarantine, because it {why}: not recalled until a person releases it." if why else ""
 
 
 def _ambiguous(description: str, candidates: tuple[Likely, ...]) -> StoreResult:
@@ -337,4 +391,5 @@ def _as_result(before: dict[str, Any]) -> StoreResult:
         superseded=tuple(before["superseded"]),
         reason=before["reason"],
         contradicts=tuple(Contradiction(**found) for found in before.get("contradicts", ())),
+        masked=tuple(before.get("masked", ())),
     )

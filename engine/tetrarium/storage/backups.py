@@ -187,10 +187,14 @@ def _pages(source: apsw.Connection, target: apsw.Connection) -> Iterator[None]:
     source.set_busy_timeout(5_000)
     source.execute("BEGIN")
     source.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-    with target.backup("main", source, "main") as backup:
+    backup = target.backup("main", source, "main")
+    try:
         while not backup.done:
             backup.step(PAGES)
             yield
+    finally:
+        # By force: an end of it that fails, too, would hide why it failed.
+        backup.close(True)
     source.execute("ROLLBACK")
 
 

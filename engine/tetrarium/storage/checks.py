@@ -48,6 +48,10 @@ class Damage:
     def __bool__(self) -> bool:
         return bool(self.structure or self.indexes or self.unsound or self.lost or self.fulltext)
 
+    def keys(self, kind: Sealed) -> set[tuple[int, int]]:
+        """Keys of damaged and lost rows of a kind."""
+        return {*self.unsound.get(kind.code, ()), *self.lost.get(kind.code, ())}
+
     def rows(self, kind: Sealed) -> list[tuple[int, int]]:
         """Keys of damaged rows of a kind."""
         return self.unsound.get(kind.code, [])
@@ -58,7 +62,7 @@ def examine(connection: apsw.Connection, damage: Damage) -> Iterator[None]:
     yield from _structure(connection, damage)
     for kind in seals.ALL if connection.table_exists("main", "seals") else ():
         yield from _rows(connection, kind, damage)
-    if not damage.rows(seals.MEMORY):
+    if not damage.keys(seals.MEMORY):
         # Where a text is damaged, its postings cannot fit; it is left out of every answer anyway.
         yield from _fulltext(connection, damage)
 

@@ -72,7 +72,8 @@ class Database:
                 if not file.exists():
                     raise
                 return cls(_connect_read_only(file), file, writable=False)
-            return cls(connection, file, writable=True)
+            # SQLite opens for reading, and does not say so, what it may not write.
+            return cls(connection, file, writable=not connection.readonly("main"))
 
     @classmethod
     def view(cls, file: Path) -> Database:
@@ -200,7 +201,9 @@ class Database:
             with suppress(apsw.Error):
                 self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
                 folded = True
-        self.connection.close()
+        # SQLite folds once more as it closes; where that fails, the log is replayed at the next open as well.
+        with suppress(apsw.Error):
+            self.connection.close()
         return folded
 
 
@@ -232,7 +235,7 @@ def explained(file: Path) -> Iterator[None]:
     except apsw.FullError as error:
         raise errors.DiskFull(
             f"There is no room left to write in {file.parent}; nothing was stored, what was there is safe.",
-            advice="Free some space and try again.",
+            advice="Free some space, or delete memories: that works on a full disk, too.",
         ) from error
     except (apsw.ReadOnlyError, PermissionError) as error:
         raise errors.ReadOnlySpace(

@@ -10,6 +10,7 @@ from typing import Any
 
 from tetrarium.storage.database import Database
 from tetrarium.storage.effects import GONE, Effect, State, standing_state
+from tetrarium.storage.seals import MEMORY
 
 _PART = 30_000
 """Values that one statement takes."""
@@ -157,7 +158,9 @@ class HistoryReader:
         for start in range(0, len(wanted), _PART):
             part = wanted[start : start + _PART]
             rows = self._all(
-                f"SELECT num, id, iif(trashed_at IS NULL, substr(content, 1, 60), '') FROM memories WHERE num IN ({_marks(part)})",
+                "SELECT num, iif(id GLOB '*[^0-9A-Z]*', '', id), "
+                f"iif(trashed_at IS NULL AND {MEMORY.is_sound('m')} IS NOT 0, substr(content, 1, 60), '') "
+                f"FROM memories m WHERE num IN ({_marks(part)})",
                 part,
             )
             found.update((num, (memory_id, words)) for num, memory_id, words in rows)

@@ -7,6 +7,7 @@ verb of the service is one transaction. Whatever reads gives records of `tetrari
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -58,13 +59,13 @@ _MEMORY_COLUMNS = f"""
     m.num, m.id, m.content, m.keywords, m.labels, m.entities, m.category, m.memory_type, m.importance,
     {_INHIBITED}, m.created_at, m.updated_at, m.last_accessed_at, m.access_count, m.expires_at,
     m.client, m.author, m.session, m.project, m.file, m.position, m.revision, p.i, p.j, p.k, p.component,
-    m.pinned, m.helped, m.misled, m.distinct_queries, m.stored_again
+    m.pinned, m.helped, m.misled, m.distinct_queries, m.stored_again, m.quarantined
 """
 _INDEX_COLUMNS = f"""
     m.num, m.id, substr(m.content, 1, {EXCERPT_LENGTH}), m.tokens, m.keywords, m.labels, m.entities, m.author,
     m.session, m.position, m.project, m.language, m.category, m.memory_type, m.importance, m.created_at,
     m.last_accessed_at, m.access_count, m.expires_at, {_INHIBITED}, m.budget_tokens, p.i, p.j, p.k, p.component,
-    m.pinned, m.helped, m.misled, m.distinct_queries
+    m.pinned, m.helped, m.misled, m.distinct_queries, m.quarantined, m.client
 """
 
 
@@ -103,6 +104,9 @@ FEEDBACK_WORTH = 3
 
 IMPORTANCE_STEP, IMPORTANCE_REACH = 0.1, 0.3
 """How far one piece of feedback moves the effective importance, and how far all of it together may."""
+
+SCRUBBED_WORD = 4
+"""Letters from which a keyword of a purged memory is taken out of what other rows tell; shorter ones tell nothing."""
 
 _KEPT_QUESTIONS = 1_000
 """Different questions remembered of one memory; whoever answers more is a hub anyway."""
@@ -175,23 +179,46 @@ def insert(connection: apsw.Connection, draft: Draft, *, now: datetime, memory_i
         microseconds(draft.created_at),
         microseconds(now),
         microseconds(draft.expires_at) if draft.expires_at else None,
+        draft.quarantined,
     )
     connection.execute(
         """
         INSERT INTO memories (id, content, content_hash, keywords, labels, entities, category, memory_type,
             importance, language, tokens, budget_tokens, client, author, session, position, project, file,
-            created_at, updated_at, expires_at)
+            created_at, updated_at, expires_at, quarantined)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
             (SELECT coalesce(max(position), 0) + 1 FROM memories WHERE session = ? AND session <> '' AND project = ?),
-            ?, ?, ?, ?, ?)
+            ?, ?, ?, ?, ?, ?)
         """,
         row,
     )
     num = connection.last_insert_rowid()
+    # One that comes back is no longer to be erased.
+    connection.execute("DELETE FROM erasures WHERE memory = ?", (memory_id,))
     connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))
     effects.note(connection, num, "presence", "", effects.NONE, effects.LIVE)
     log_change(connection, num, "store", now)
     return num, memory_id
+
+
+def replace_text(connection: apsw.Connection, num: int, draft: Draft, *, now: datetime) -> None:
+    """Give a memory another text and leave nothing of the one before: no version is kept."""
+    trashed = connection.execute("SELECT trashed_at FROM memories WHERE num = ?", (num,)).fetchall()[0][0]
+    if trashed is None:
+        _unindex(connection, num)
+    source = draft.source
+    connection.execute(
+        """
+        UPDATE memories SET content = ?, content_hash = ?, keywords = ?, labels = ?, entities = ?, category = ?,
+            memory_type = ?, importance = ?, language = ?, tokens = ?, budget_tokens = ?,
+            author = ?, session = ?, file = ?
+        WHERE num = ?
+        """,
+        (*_text_columns(draft), source.author, source.session, source.file, num),
+    )
+    if trashed is None:
+        connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))
+    log_change(connection, num, "edit", now)
 
 
 def rewrite(connection: apsw.Connection, num: int, draft: Draft, *, cause: str, now: datetime) -> None:
@@ -395,7 +422,13 @@ def take_from_trash(connection: apsw.Connection, num: int, *, now: datetime) -> 
 
 
 def purge(connection: apsw.Connection, num: int, *, now: datetime) -> None:
-    """Delete a memory with its versions, vector, place and edges; pages are overwritten (secure_delete)."""
+    """Delete a memory with its versions, vector, place and edges, and what others tell of it.
+
+    The store's rows are gone with the transaction. Their bytes are not yet: the id stands in `erasures` until
+    `privacy.erasure.finish` has found none left in any file.
+    """
+    note_erasure(connection, num, "purge", now=now)
+    scrub(connection, num)
     live = connection.execute("SELECT 1 FROM memories WHERE num = ? AND trashed_at IS NULL", (num,)).fetchone()
     if live:
         _unindex(connection, num)
@@ -404,6 +437,38 @@ def purge(connection: apsw.Connection, num: int, *, now: datetime) -> None:
     connection.execute("DELETE FROM memories WHERE num = ?", (num,))
     connection.execute("DELETE FROM retries")  # answers may quote it
     log_change(connection, num, "purge", now)
+
+
+def note_erasure(connection: apsw.Connection, num: int, how: str, *, now: datetime) -> None:
+    """Write down that bytes of a memory are to go from every file: all of them ("purge"), or its former text ("mask")."""
+    connection.execute(
+        "INSERT INTO erasures SELECT id, ?, ? FROM memories WHERE num = ? "
+        "ON CONFLICT (memory) DO UPDATE SET how = CASE WHEN excluded.how = 'purge' THEN 'purge' ELSE how END",
+        (how, microseconds(now), num),
+    )
+
+
+def scrub(connection: apsw.Connection, num: int) -> None:
+    """Take out what other rows tell of a memory's text: kept answers, reasons of corrections, names in old plans."""
+    row: Any = connection.execute("SELECT id, keywords FROM memories WHERE num = ?", (num,)).fetchone()
+    memory_id, keywords = row
+    words = [word for word in json.loads(keywords) if len(word) >= SCRUBBED_WORD]
+    telling = " OR ".join(["instr(result, ?)", *["instr(lower(result), ?)"] * len(words)])
+    query = f"SELECT key, result FROM requests WHERE num <> ? AND ({telling})"
+    answers: list[Any] = connection.execute(query, (num, memory_id, *words)).fetchall()
+    for key, told in answers:
+        result = json.loads(told)
+        kept = [found for found in result.get("contradicts", ()) if memory_id not in (found["newer"], found["older"])]
+        named = any(word in result["cluster_name"].casefold() for word in words)
+        result |= {"contradicts": kept, "cluster_name": "" if named else result["cluster_name"]}
+        connection.execute(
+            "UPDATE requests SET result = ? WHERE key = ?", (json.dumps(result, ensure_ascii=False), key)
+        )
+    connection.execute("UPDATE inhibitions SET reason = '' WHERE successor = ?", (num,))
+    plans: list[Any] = connection.execute("SELECT id, why FROM plans WHERE why <> ''").fetchall()
+    for plan, why in plans:
+        if any(word in why.casefold() for word in words):
+            connection.execute("UPDATE plans SET why = ? WHERE id = ?", (_without(why, words), plan))
 
 
 def count_accesses(connection: apsw.Connection, accesses: dict[int, tuple[int, datetime]]) -> None:
@@ -430,6 +495,11 @@ def log_change(connection: apsw.Connection, num: int, op: str, now: datetime) ->
 def set_meta(connection: apsw.Connection, key: str, value: Any) -> None:
     """A fact about the space, as JSON."""
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+
+def _without(text: str, words: Sequence[str]) -> str:
+    """A text with words blanked out, whatever their case."""
+    return re.sub("|".join(map(re.escape, words)), "…", text, flags=re.IGNORECASE)
 
 
 def drop_meta(connection: apsw.Connection, key: str) -> None:
@@ -612,6 +682,7 @@ class MemoryReader:
             SELECT m.id, o.id, c.why, substr(o.content, 1, {EXCERPT_LENGTH})
             FROM contradictions c JOIN memories m ON m.num = c.newer JOIN memories o ON o.num = c.older
             WHERE c.dismissed_at IS NULL AND m.trashed_at IS NULL AND o.trashed_at IS NULL AND NOT {_INHIBITED}
+              AND m.quarantined = '' AND o.quarantined = ''
               AND NOT EXISTS (SELECT 1 FROM inhibitions WHERE target = o.num AND lifted_at IS NULL)
             ORDER BY c.found_at DESC
             """,
@@ -701,6 +772,30 @@ class MemoryReader:
         """Term → number of memories that hold it, from the full-text index itself."""
         return dict(self._all("SELECT term, doc FROM vocabulary", ()))
 
+    def corrections(self, limit: int) -> tuple[Inhibition, ...]:
+        """Edges between memories outside the trash, newest first, lifted ones too."""
+        rows = self._all(
+            """
+            SELECT t.id, s.id, e.reason, e.author, e.created_at, e.lifted_at
+            FROM inhibitions e JOIN memories t ON t.num = e.target LEFT JOIN memories s ON s.num = e.successor
+            WHERE t.trashed_at IS NULL ORDER BY e.edge DESC LIMIT ?
+            """,
+            (limit,),
+        )
+        return tuple(
+            Inhibition(target, successor, reason, author, _moment(at), _moment(lifted) if lifted else None)
+            for target, successor, reason, author, at, lifted in rows
+        )
+
+    def trashed(self, first: int, count: int) -> list[tuple[int, datetime]]:
+        """(num, since when) of what is in the trash, the last first."""
+        rows = self._all(
+            "SELECT num, trashed_at FROM memories WHERE trashed_at IS NOT NULL ORDER BY trashed_at DESC, num DESC "
+            "LIMIT ? OFFSET ?",
+            (count, first),
+        )
+        return [(num, _moment(at)) for num, at in rows]
+
     def trash_count(self) -> int:
         return int(self._one("SELECT count(*) FROM memories WHERE trashed_at IS NOT NULL", ())[0])
 
@@ -757,7 +852,7 @@ def _memory(row: tuple[Any, ...], superseded_by: str | None, supersedes: tuple[s
         revision,
     ) = row[12:22]
     place, component = _place(*row[22:26])
-    pinned, helped, misled, distinct_queries, stored_again = row[26:]
+    pinned, helped, misled, distinct_queries, stored_again, quarantined = row[26:]
     return Memory(
         id=memory_id,
         content=content,
@@ -768,7 +863,7 @@ def _memory(row: tuple[Any, ...], superseded_by: str | None, supersedes: tuple[s
         memory_type=MemoryType(kind),
         importance=importance,
         confidence=confidence_of(evidence_of(access_count, helped, misled)),
-        standing=Standing.INHIBITED if inhibited else Standing.LIVE,
+        standing=Standing.QUARANTINED if quarantined else Standing.INHIBITED if inhibited else Standing.LIVE,
         superseded_by=superseded_by,
         supersedes=supersedes,
         created_at=_moment(created),
@@ -786,6 +881,7 @@ def _memory(row: tuple[Any, ...], superseded_by: str | None, supersedes: tuple[s
         misled=misled,
         distinct_queries=distinct_queries,
         stored_again=stored_again,
+        quarantined=quarantined,
     )
 
 
@@ -795,7 +891,7 @@ def _index_row(row: tuple[Any, ...]) -> IndexRow:
     ]
     category, kind, importance, created, accessed, access_count, expires, inhibited, budget = row[12:21]
     place, component = _place(*row[21:25])
-    pinned, helped, misled, distinct_queries = row[25:]
+    pinned, helped, misled, distinct_queries, quarantined, client = row[25:]
     return IndexRow(
         num=num,
         id=memory_id,
@@ -823,6 +919,8 @@ def _index_row(row: tuple[Any, ...]) -> IndexRow:
         pinned=bool(pinned),
         evidence=evidence_of(access_count, helped, misled),
         distinct_queries=distinct_queries,
+        quarantined=bool(quarantined),
+        client=client,
     )
 
 

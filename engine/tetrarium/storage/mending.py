@@ -25,7 +25,7 @@ def take_from(connection: apsw.Connection, copy: apsw.Connection, damage: Damage
     for kind in seals.ALL:
         if kind is seals.EFFECT:  # append-only: what is damaged there is left out, never rewritten
             continue
-        keys = {*damage.unsound.get(kind.code, ()), *damage.lost.get(kind.code, ())}
+        keys = damage.keys(kind)
         mended += sum(_take(connection, copy, kind, *key) for key in keys)
     return mended
 
@@ -33,7 +33,7 @@ def take_from(connection: apsw.Connection, copy: apsw.Connection, damage: Damage
 def take_words_from(connection: apsw.Connection, copy: apsw.Connection, damage: Damage) -> int:
     """For memories that only counters tell from the copy's: the copy's row, where it is sound and of the last revision."""
     kind, mended = seals.MEMORY, 0
-    for num, part in {*damage.unsound.get(kind.code, ()), *damage.lost.get(kind.code, ())}:
+    for num, part in damage.keys(kind):
         if _is_still_damaged(connection, kind, num, part):
             last = _rows(connection, "SELECT max(after) FROM effects WHERE num = ? AND aspect = 'text'", num)[0][0] or 1
             found = _rows(
@@ -50,7 +50,7 @@ def let_go(connection: apsw.Connection, damage: Damage) -> int:
     """Drop damaged rows that can be made again; restore corrections from history as far as it knows them."""
     dropped = 0
     for kind in (seals.VECTOR, *_FORGETTABLE):
-        for num, part in {*damage.unsound.get(kind.code, ()), *damage.lost.get(kind.code, ())}:
+        for num, part in damage.keys(kind):
             if _is_still_damaged(connection, kind, num, part):
                 connection.execute(f"DELETE FROM {kind.table} AS r WHERE {kind.number('r')} = ?", (num,))
                 connection.execute("DELETE FROM seals WHERE kind = ? AND num = ?", (kind.code, num))
@@ -59,7 +59,7 @@ def let_go(connection: apsw.Connection, damage: Damage) -> int:
                     connection.execute(
                         "INSERT INTO changes (num, op, at) SELECT ?, 'edit', max(at) FROM changes", (num,)
                     )
-    for edge, part in {*damage.rows(seals.INHIBITION), *damage.lost.get(seals.INHIBITION.code, ())}:
+    for edge, part in damage.keys(seals.INHIBITION):
         if _is_still_damaged(connection, seals.INHIBITION, edge, part):
             dropped += _edge_from_history(connection, edge)
     return dropped
@@ -67,7 +67,7 @@ def let_go(connection: apsw.Connection, damage: Damage) -> int:
 
 def left(connection: apsw.Connection, damage: Damage, kind: Sealed) -> list[int]:
     """Numbers of the rows of a kind that could not be put right."""
-    keys = {*damage.unsound.get(kind.code, ()), *damage.lost.get(kind.code, ())}
+    keys = damage.keys(kind)
     return sorted(num for num, part in keys if _is_still_damaged(connection, kind, num, part))
 
 

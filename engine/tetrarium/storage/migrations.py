@@ -264,6 +264,28 @@ def _retries(connection: apsw.Connection) -> None:
     )
 
 
+def _privacy(connection: apsw.Connection) -> None:
+    """What was masked (never what it was), what is never stored, what waits for a person, what is being erased."""
+    connection.execute(
+        """
+        ALTER TABLE memories ADD COLUMN quarantined TEXT NOT NULL DEFAULT ''; -- why, or ''
+        CREATE TABLE masked (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            memory TEXT NOT NULL, -- its id, or '' where nothing was stored
+            kind TEXT NOT NULL, field TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL
+        );
+        CREATE TABLE exclusions (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL, pattern TEXT NOT NULL, added_at INTEGER NOT NULL,
+            UNIQUE (kind, pattern)
+        );
+        CREATE TABLE erasures ( -- ids of what is gone from the store, until no file holds a byte of it
+            memory TEXT PRIMARY KEY, how TEXT NOT NULL, at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        """
+    )
+
+
 STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0001_first_schema", _first_schema),
     ("0002_arrangement", _arrangement),
@@ -272,6 +294,7 @@ STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0005_history", _history),
     ("0006_audit", _audit),
     ("0007_retries", _retries),
+    ("0008_privacy", _privacy),
 )
 """In order; never edited once released, only added to."""
 

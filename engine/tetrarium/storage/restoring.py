@@ -9,7 +9,7 @@ history and the audit stay those of the living space, and no number or change is
 from __future__ import annotations
 
 import shutil
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,9 @@ from tetrarium.storage.backups import explained
 from tetrarium.storage.effects import UNDER_WAY
 from tetrarium.storage.memories import microseconds
 
-STAYING = ("history", "effects", "undoings", "audit")
-"""Tables that tell what happened: a restored space keeps what they say now. Also any whose name begins with `audit_`."""
+STAYING = ("history", "effects", "undoings", "audit", "retries", "masked", "exclusions", "erasures")
+"""Tables that tell what happened or what a person does not want kept: a restored space keeps what they say now. Also any
+whose name begins with `audit_`."""
 
 SPACE = 0
 """The number under which a change of the whole space stands in the change log."""
@@ -82,13 +83,20 @@ def overwrite(live: Path, prepared: Path, seen: int, *, busy_timeout: int) -> bo
     with closing(cipher.connect(prepared)) as source, closing(cipher.connect(live)) as target:
         target.set_busy_timeout(busy_timeout)
         target.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
-        with closing(cipher.connect(live)) as watcher, target.backup("main", source, "main") as backup:
+        backup = target.backup("main", source, "main")
+        try:
             # The first step takes the write lock and holds it to the end: nobody commits from here on.
             backup.step(1)
-            if _number(watcher, "SELECT ifnull(max(seq), 0) FROM changes") != seen:
-                return False
+            with closing(cipher.connect(live)) as watcher:
+                if _number(watcher, "SELECT ifnull(max(seq), 0) FROM changes") != seen:
+                    return False
             backup.step(-1)
-        target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            backup.finish()
+        finally:
+            backup.close(True)
+        # What cannot be folded now is folded later.
+        with suppress(apsw.Error):
+            target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return True
 
 

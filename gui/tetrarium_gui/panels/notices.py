@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from tetrarium_gui.panels.parts import PlainLabel
 from tetrarium_gui.state import Notice
 from tetrarium_gui.style import GRID, RADIUS, SIZE_SMALL, Theme, visible
+from tetrarium_gui.words import t
 
 SHOWN_FOR = 8_000
 """Milliseconds for which a passing notice stays; a grave one stays until it is closed."""
@@ -32,13 +35,18 @@ class NoticeBar(QFrame):
         words.addWidget(self._advice)
         close = QToolButton()
         close.setText("✕")
-        close.setAccessibleName("Close the notice")
+        close.setAccessibleName(t("notice.close"))
         close.setAutoRaise(True)
         close.clicked.connect(self.dismiss)
         close.setFixedWidth(CLOSE_WIDTH)
         row = QHBoxLayout(self)
         row.setContentsMargins(2 * GRID, GRID, GRID, GRID)
         row.addLayout(words, 1)
+        self.act = QPushButton()
+        self.act.clicked.connect(self._acted)
+        self._act: Callable[[], object] | None = None
+        self.act.hide()
+        row.addWidget(self.act)
         row.addWidget(close)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -46,8 +54,12 @@ class NoticeBar(QFrame):
         self._timer.timeout.connect(self.dismiss)
         self.hide()
 
-    def show_notice(self, notice: Notice) -> None:
+    def show_notice(self, notice: Notice, act: tuple[str, Callable[[], object]] | None = None) -> None:
+        """Show a notice; `act`: the word and the deed of its button."""
         self.notice = notice
+        self._act = act[1] if act is not None else None
+        self.act.setText(act[0] if act is not None else "")
+        self.act.setVisible(act is not None)
         edge = self.theme.inhibited_text if notice.grave else self.theme.amber
         self.setStyleSheet(
             f"QFrame#notice {{ background: {self.theme.raised}; border: 1px solid {self.theme.line};"
@@ -63,8 +75,14 @@ class NoticeBar(QFrame):
 
     def dismiss(self) -> None:
         self._timer.stop()
-        self.notice = None
+        self.notice, self._act = None, None
         self.hide()
+
+    def _acted(self) -> None:
+        act = self._act
+        self.dismiss()
+        if act is not None:
+            act()
 
     def arrange(self) -> None:
         """Sit at the top of the parent, in its middle."""
@@ -72,6 +90,8 @@ class NoticeBar(QFrame):
         width = min(560, parent.width() - 4 * GRID)
         self.setFixedWidth(width)
         room = width - 3 * GRID - CLOSE_WIDTH
+        if not self.act.isHidden():
+            room -= self.act.sizeHint().width() + GRID
         shown = [label for label in (self._message, self._advice) if label.text()]
         for label in shown:
             label.setFixedSize(room, label.heightForWidth(room))

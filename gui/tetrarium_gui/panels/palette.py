@@ -8,9 +8,9 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from tetrarium_gui.style import GRID, RADIUS, Theme
+from tetrarium_gui.style import GRID, RADIUS, Theme, plain_tip
+from tetrarium_gui.words import t
 
-WORDS = {"hint": "Find a command …"}
 WIDTH, ROWS, ROW_HEIGHT = 460, 9, 28
 ACTION_ROLE = Qt.ItemDataRole.UserRole
 
@@ -23,8 +23,8 @@ class CommandPalette(QFrame):
         self.setObjectName("palette")
         self._actions, self._above = tuple(actions), parent
         self.box, self.list = QLineEdit(), QListWidget()
-        self.box.setPlaceholderText(WORDS["hint"])
-        self.box.setAccessibleName("Find a command")
+        self.box.setPlaceholderText(t("palette.hint"))
+        self.box.setAccessibleName(t("palette.name"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         column = QVBoxLayout(self)
@@ -87,9 +87,12 @@ class CommandPalette(QFrame):
                 keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
                 item = QListWidgetItem(f"{name}    {keys}".rstrip())
                 item.setData(ACTION_ROLE, action)
-                item.setToolTip(action.statusTip())
+                item.setToolTip(plain_tip(action.statusTip()))
+                if not action.isEnabled():  # seen, so that it can be looked for, but not to be run now
+                    item.setFlags(Qt.ItemFlag.NoItemFlags)
                 self.list.addItem(item)
-        self.list.setCurrentRow(0)
+        able = (row for row in range(self.list.count()) if self.list.item(row).flags() & Qt.ItemFlag.ItemIsEnabled)
+        self.list.setCurrentRow(next(able, 0))
 
     def _run(self) -> None:
         item = self.list.currentItem()

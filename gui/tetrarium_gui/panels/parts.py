@@ -8,10 +8,10 @@ from functools import lru_cache
 
 import qtawesome
 from PySide6.QtCore import QDateTime, QLocale, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QIcon, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetrics, QIcon, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from tetrarium.model import Category, ScoreParts
+from tetrarium.model import Category, Reason, ScoreParts
 from tetrarium_gui.style import (
     CATEGORY_ICONS,
     CHIP_GRID,
@@ -23,6 +23,7 @@ from tetrarium_gui.style import (
     text_font,
     visible,
 )
+from tetrarium_gui.words import t
 
 SUMMANDS = ("vector", "keyword", "label", "entity", "context")
 FACTORS = ("recency", "importance", "access", "confidence")
@@ -40,8 +41,23 @@ def category_icon(category: Category, color: str) -> QIcon:
 def when(moment: datetime | None) -> str:
     """A moment in the reader's locale and zone."""
     if moment is None:
-        return "never"
-    return QLocale().toString(QDateTime.fromSecsSinceEpoch(round(moment.timestamp())), "d MMM yyyy HH:mm")
+        return t("common.never")
+    return QLocale().toString(QDateTime.fromSecsSinceEpoch(round(moment.timestamp())), t("common.date"))
+
+
+def day(moment: datetime) -> str:
+    """The day of a moment, likewise."""
+    return QLocale().toString(QDateTime.fromSecsSinceEpoch(round(moment.timestamp())), t("common.day"))
+
+
+def day_of(seconds: float) -> str:
+    """The same for seconds since 1970."""
+    return QLocale().toString(QDateTime.fromSecsSinceEpoch(round(seconds)), t("common.day"))
+
+
+def reason_words(reason: Reason) -> str:
+    """Why a candidate has its state, in the reader's language."""
+    return t(f"reason.{reason.value.split(':')[-1]}")
 
 
 def paint_score(painter: QPainter, box: QRectF, parts: ScoreParts, theme: Theme, *, full: float) -> None:
@@ -73,8 +89,8 @@ def paint_score(painter: QPainter, box: QRectF, parts: ScoreParts, theme: Theme,
 
 def score_words(parts: ScoreParts) -> str:
     """The parts as plain text, for tooltips."""
-    sums = "  ".join(f"{name} {getattr(parts, name):.3f}" for name in SUMMANDS)
-    factors = "  ".join(f"{name} ×{getattr(parts, name):.3f}" for name in FACTORS)
+    sums = "  ".join(f"{t(f'part.{name}')} {getattr(parts, name):.3f}" for name in SUMMANDS)
+    factors = "  ".join(f"{t(f'part.{name}')} ×{getattr(parts, name):.3f}" for name in FACTORS)
     return f"{sums}\n{factors}"
 
 
@@ -116,6 +132,7 @@ class Chips(QWidget):
         self.theme = theme
         self._words: tuple[tuple[str, str], ...] = ()
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setFont(text_font(SIZE_SMALL))
 
@@ -123,11 +140,14 @@ class Chips(QWidget):
         """(word, colour) pairs; the colour is a #RRGGBB dot before the word, "" for none."""
         self._words = words
         self.setVisible(bool(words))
-        self.setFixedHeight(self._height(self.width()))
+        self.updateGeometry()
         self.update()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self.setFixedHeight(self._height(self.width()))
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self._height(width)
 
     def sizeHint(self) -> QSize:
         return QSize(200, self._height(max(self.width(), 200)))

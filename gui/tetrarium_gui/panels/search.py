@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QPoint,
     QPointF,
     QRectF,
     QSize,
@@ -33,7 +34,7 @@ from PySide6.QtWidgets import (
 )
 
 from tetrarium.model import Hit, RecallTrace, SearchResult
-from tetrarium_gui.panels.parts import SUMMANDS, EmptyState, PlainLabel, category_icon, paint_score, score_words
+from tetrarium_gui.panels.parts import SUMMANDS, EmptyState, PlainLabel, category_icon, day, paint_score, score_words
 from tetrarium_gui.style import (
     GRID,
     SIZE_SMALL,
@@ -41,23 +42,13 @@ from tetrarium_gui.style import (
     Theme,
     category_color,
     mono_font,
+    plain_tip,
     text_font,
     visible,
     wrap,
 )
+from tetrarium_gui.words import t
 
-WORDS = {
-    "search": "Search",
-    "recall": "Recall",
-    "search_hint": "Search memories …",
-    "recall_hint": "Ask as an agent would, then Enter",
-    "empty": "Hits appear here as you type. Ctrl+R asks as an agent would.",
-    "none": "Nothing matches. Try other words, or fewer.",
-    "hits": "{shown} of {total} · {ms:.0f} ms",
-    "blocks": "{shown} kept · {voids} void · {tokens} of {budget} tokens · {ms:.0f} ms",
-    "search_tip": "Rank memories as you type; everything else dims",
-    "recall_tip": "What an agent would be given: off-topic zones carved away, fitted to the token budget",
-}
 TYPING_PAUSE = 90
 """Milliseconds without a key after which the words are searched."""
 HIT_ROLE = Qt.ItemDataRole.UserRole
@@ -75,19 +66,20 @@ class SearchPanel(QWidget):
     cleared = Signal()
     hit_selected = Signal(str)
     hit_opened = Signal(str)
+    menu_asked = Signal(QPoint)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.box = QLineEdit(self)
         self.box.setClearButtonEnabled(True)
-        self.box.setAccessibleName("Words to search or to recall")
+        self.box.setAccessibleName(t("search.box_name"))
         self.box.setMaxLength(4000)
         self.box.installEventFilter(self)
-        self.search_mode, self.recall_mode = QPushButton(WORDS["search"]), QPushButton(WORDS["recall"])
+        self.search_mode, self.recall_mode = QPushButton(t("search.search")), QPushButton(t("search.recall"))
         self.modes = QButtonGroup(self)
-        for button, tip in ((self.search_mode, WORDS["search_tip"]), (self.recall_mode, WORDS["recall_tip"])):
+        for button, tip in ((self.search_mode, t("search.search_tip")), (self.recall_mode, t("search.recall_tip"))):
             button.setCheckable(True)
-            button.setToolTip(tip)
+            button.setToolTip(plain_tip(tip))
             self.modes.addButton(button)
         self.count = PlainLabel(size=SIZE_SMALL)
         self.hits = HitModel(self)
@@ -98,8 +90,12 @@ class SearchPanel(QWidget):
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setResizeMode(QListView.ResizeMode.Adjust)
-        self.list.setAccessibleName("Hits")
-        self.empty = EmptyState(WORDS["empty"], theme)
+        self.list.setAccessibleName(t("search.hits_name"))
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.customContextMenuRequested.connect(
+            lambda at: self.menu_asked.emit(self.list.viewport().mapToGlobal(at))
+        )
+        self.empty = EmptyState(t("search.empty"), theme)
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
         self._typing.setInterval(TYPING_PAUSE)
@@ -127,7 +123,7 @@ class SearchPanel(QWidget):
     def set_recalling(self, recalling: bool) -> None:
         """Choose what Enter asks, put the cursor into the box, and ask again if there are words."""
         (self.recall_mode if recalling else self.search_mode).setChecked(True)
-        self.box.setPlaceholderText(WORDS["recall_hint"] if recalling else WORDS["search_hint"])
+        self.box.setPlaceholderText(t("search.recall_hint") if recalling else t("search.search_hint"))
         self.box.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.box.selectAll()
         if self.box.text().strip():
@@ -135,14 +131,19 @@ class SearchPanel(QWidget):
 
     def show_search(self, result: SearchResult) -> None:
         self._show(result.hits)
-        self.count.setText(WORDS["hits"].format(shown=len(result.hits), total=result.total, ms=result.elapsed_ms))
+        self.count.setText(t("search.hits", shown=len(result.hits), total=result.total, ms=result.elapsed_ms))
 
     def show_recall(self, trace: RecallTrace) -> None:
         self._show(trace.blocks)
         voids = sum(len(zone.members) for zone in trace.void_zones)
         self.count.setText(
-            WORDS["blocks"].format(
-                shown=len(trace.blocks), voids=voids, tokens=trace.token_usage, budget=trace.budget, ms=trace.elapsed_ms
+            t(
+                "search.blocks",
+                shown=len(trace.blocks),
+                voids=voids,
+                tokens=trace.token_usage,
+                budget=trace.budget,
+                ms=trace.elapsed_ms,
             )
         )
 
@@ -221,7 +222,7 @@ class SearchPanel(QWidget):
     def _show(self, hits: tuple[Hit, ...] | None) -> None:
         self.hits.set_hits(hits or ())
         self.delegate.full = max([LEAST_FULL_SCORE, *(sum(getattr(h.parts, s) for s in SUMMANDS) for h in hits or ())])
-        self.empty.setText(WORDS["empty"] if hits is None else WORDS["none"])
+        self.empty.setText(t("search.empty") if hits is None else t("search.none"))
         self._pages.setCurrentWidget(self.list if hits else self.empty)
         self.list.scrollToTop()
 
@@ -298,7 +299,7 @@ class HitDelegate(QStyledItemDelegate):
         category_icon(hit.memory.category, color).paint(painter, foot.adjusted(0, 1, -foot.width() + 14, -1).toRect())
         painter.setFont(text_font(SIZE_SMALL))
         painter.setPen(QColor(theme.muted))
-        words = f"{hit.memory.category.value} · {hit.memory.created_at.astimezone():%Y-%m-%d}"
+        words = f"{t(f'category.{hit.memory.category.value}')} · {day(hit.memory.created_at)}"
         painter.drawText(foot.adjusted(19, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, words)
         painter.setFont(mono_font())
         painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{hit.score:.2f}")

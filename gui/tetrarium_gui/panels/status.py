@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale
+from collections.abc import Callable
+
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tetrarium.model import SpaceStats
 from tetrarium_gui.panels.parts import PlainLabel
-from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
-
-WORDS = {
-    "memories": "{} memories",
-    "clusters": "{} clusters",
-    "inhibited": "{} inhibited",
-    "index": "index: {}",
-    "model": "model: {}",
-    "recall": "last recall {:.0f} ms",
-    "search": "last search {:.0f} ms",
-    "opening": "opening …",
-    "closed": "no space is open",
-}
+from tetrarium_gui.panels.writing import button
+from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, plain_tip, visible
+from tetrarium_gui.words import t
 
 
 class StatusLine(QWidget):
@@ -37,7 +28,12 @@ class StatusLine(QWidget):
         row.addStretch()
         self._labels["last"] = PlainLabel(size=SIZE_SMALL)
         row.addWidget(self._labels["last"])
-        self._labels["memories"].setText(WORDS["opening"])
+        self.work, self.cancel = PlainLabel(size=SIZE_SMALL), button("status.cancel", self._stop_work)
+        self._stop: Callable[[], object] | None = None
+        for part in (self.work, self.cancel):
+            part.hide()
+            row.insertWidget(row.count() - 1, part)
+        self._labels["memories"].setText(t("status.opening"))
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
@@ -45,24 +41,37 @@ class StatusLine(QWidget):
             label.setStyleSheet(f"color: {theme.muted};")
 
     def show_stats(self, stats: SpaceStats) -> None:
-        number = QLocale().toString
-        for name, value in (
-            ("memories", number(stats.memories)),
-            ("clusters", number(stats.clusters)),
-            ("inhibited", number(stats.inhibited)),
-            ("index", stats.index),
-            ("model", stats.model),
-        ):
-            self._labels[name].setText(WORDS[name].format(visible(value)))
+        for name, count in (("memories", stats.memories), ("clusters", stats.clusters), ("inhibited", stats.inhibited)):
+            self._labels[name].setText(t(f"status.{name}", count=count))
+        for name, value in (("index", stats.index), ("model", stats.model)):
+            self._labels[name].setText(t(f"status.{name}", name=visible(value)))
         for name, note in (("index", stats.index_note), ("model", stats.model_note), ("memories", stats.space)):
-            self._labels[name].setToolTip(visible(note).replace("<", "‹"))
+            self._labels[name].setToolTip(plain_tip(note))
 
     def show_closed(self) -> None:
-        self._labels["memories"].setText(WORDS["closed"])
+        self._labels["memories"].setText(t("status.closed"))
 
     def show_time(self, kind: str, milliseconds: float) -> None:
         """`kind`: recall or search."""
-        self._labels["last"].setText(WORDS[kind].format(milliseconds))
+        self._labels["last"].setText(t(f"status.{kind}", ms=milliseconds))
+
+    def show_work(self, words: str, stop: Callable[[], object] | None = None) -> None:
+        """Say what takes long; `stop` ends it, where it can be ended."""
+        self.work.setText(words)
+        self._stop = stop
+        self.work.show()
+        self.cancel.setVisible(stop is not None)
+
+    def end_work(self) -> None:
+        self._stop = None
+        self.work.hide()
+        self.cancel.hide()
+
+    def _stop_work(self) -> None:
+        stop = self._stop
+        self.cancel.hide()
+        if stop is not None:
+            stop()
 
     def text(self) -> str:
         return " · ".join(label.text() for label in self._labels.values() if label.text())

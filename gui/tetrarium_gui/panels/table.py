@@ -1,209 +1,212 @@
-"""Every memory as a row, sorted by any column, linked with the space both ways.
-
-The rows are the snapshot's arrays: the model holds one order (an array of row numbers) and makes no object
-a memory, so 100,000 rows sort in a few milliseconds and nothing has to be fetched while scrolling.
-"""
+"""Every memory as a row: sorted, narrowed, several at once, linked with the space both ways."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
 
-import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QBrush, QColor
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedLayout, QTableView, QWidget
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QStackedLayout,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
 
-from tetrarium.model import CATEGORIES, CONFIDENCES, SpaceSnapshot
-from tetrarium_gui.panels.parts import EmptyState, category_icon
-from tetrarium_gui.style import Theme, category_color, cluster_ink, visible
+from tetrarium.model import CATEGORIES, SpaceSnapshot
+from tetrarium_gui.panels.memory_table import ANY, INHIBITED, LIVE, ROW_HEIGHT, STORED, TEXT, WIDTHS, MemoryTable
+from tetrarium_gui.panels.parts import EmptyState, PlainLabel
+from tetrarium_gui.panels.writing import Sheet, button
+from tetrarium_gui.style import GRID, SIZE_SMALL, Theme
+from tetrarium_gui.words import t
 
-WORDS = {"empty": "Every memory will be listed here once the first one is stored."}
-COLUMNS = ("Memory", "Category", "Cluster", "Confidence", "Importance", "Recalled", "Stored")
-TEXT, CATEGORY, CLUSTER, CONFIDENCE, IMPORTANCE, RECALLED, STORED = range(len(COLUMNS))
-WIDTHS = {CATEGORY: 120, CLUSTER: 220, CONFIDENCE: 100, IMPORTANCE: 90, RECALLED: 80, STORED: 130}
-ROW_HEIGHT = 26
+BULK = ("trash", "label", "inhibit", "export")
+"""What can be done with several memories at once."""
+TYPING_PAUSE = 120
+"""Milliseconds without a key after which the list is narrowed."""
 
-Index = QModelIndex | QPersistentModelIndex
-
-
-class MemoryTable(QAbstractTableModel):
-    """The snapshot in one order."""
-
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.theme = theme
-        self.snapshot: SpaceSnapshot | None = None
-        self._order = np.zeros(0, np.int64)
-        self._place = np.zeros(0, np.int64)
-        self._rows: dict[str, int] = {}
-        self._sorted_by, self._direction = STORED, Qt.SortOrder.DescendingOrder
-
-    def set_snapshot(self, snapshot: SpaceSnapshot) -> None:
-        self.beginResetModel()
-        self.snapshot = snapshot
-        self._rows = {memory_id: row for row, memory_id in enumerate(snapshot.ids)}
-        self._arrange()
-        self.endResetModel()
-
-    def id_at(self, row: int) -> str:
-        assert self.snapshot is not None
-        return self.snapshot.ids[int(self._order[row])]
-
-    def row_of(self, memory_id: str) -> int:
-        row = self._rows.get(memory_id, -1)
-        return int(self._place[row]) if row >= 0 else -1
-
-    def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._order)
-
-    def columnCount(self, parent: Index | None = None) -> int:
-        return len(COLUMNS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        assert self.snapshot is not None
-        row, column = int(self._order[index.row()]), index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._words(self.snapshot, row, column)
-        if role == Qt.ItemDataRole.DecorationRole and column == CATEGORY:
-            category = CATEGORIES[int(self.snapshot.category[row])]
-            return category_icon(category, category_color(self.theme, category))
-        if role == Qt.ItemDataRole.ForegroundRole:
-            return self._ink(self.snapshot, row, column)
-        if role == Qt.ItemDataRole.TextAlignmentRole and column in (IMPORTANCE, RECALLED):
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        return None
-
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        self.layoutAboutToBeChanged.emit()
-        before = [(index, self.id_at(index.row())) for index in self.persistentIndexList()]
-        self._sorted_by, self._direction = column, order
-        self._arrange()
-        for index, memory_id in before:
-            self.changePersistentIndex(index, self.index(self.row_of(memory_id), index.column()))
-        self.layoutChanged.emit()
-
-    def _arrange(self) -> None:
-        snapshot = self.snapshot
-        if snapshot is None:
-            return
-        key = self._key(snapshot) if len(snapshot) else np.zeros(0)
-        self._order = np.argsort(key, kind="stable")
-        if self._direction == Qt.SortOrder.DescendingOrder:
-            self._order = self._order[::-1]
-        self._place = np.empty_like(self._order)
-        self._place[self._order] = np.arange(len(self._order))
-
-    def _key(self, snapshot: SpaceSnapshot) -> np.ndarray:
-        """(n,) what the rows are sorted by."""
-        match self._sorted_by:
-            case 0:
-                return np.array([text.casefold() for text in snapshot.excerpts])
-            case 1:
-                return np.array([c.value for c in CATEGORIES])[snapshot.category]
-            case 2:
-                return np.array([c.name for c in snapshot.clusters])[snapshot.cluster]
-            case 3:
-                return snapshot.confidence
-            case 4:
-                return snapshot.importance
-            case 5:
-                return snapshot.access_count
-        return snapshot.created
-
-    def _words(self, snapshot: SpaceSnapshot, row: int, column: int) -> str:
-        if column == TEXT:
-            return visible(snapshot.excerpts[row]).replace("\n", " ")
-        if column == CATEGORY:
-            return CATEGORIES[int(snapshot.category[row])].value
-        if column == CLUSTER:
-            return visible(snapshot.clusters[int(snapshot.cluster[row])].name)
-        if column == CONFIDENCE:
-            return CONFIDENCES[int(snapshot.confidence[row])].value
-        if column == IMPORTANCE:
-            return f"{snapshot.importance[row]:.2f}"
-        if column == RECALLED:
-            return str(int(snapshot.access_count[row]))
-        return f"{datetime.fromtimestamp(float(snapshot.created[row]), UTC).astimezone():%Y-%m-%d %H:%M}"
-
-    def _ink(self, snapshot: SpaceSnapshot, row: int, column: int) -> QBrush | None:
-        if snapshot.inhibited[row] and column == TEXT:
-            return QBrush(QColor(self.theme.inhibited_text))
-        if column == CLUSTER:
-            return QBrush(QColor(cluster_ink(self.theme, snapshot.clusters[int(snapshot.cluster[row])].hue)))
-        return QBrush(QColor(self.theme.muted)) if column != TEXT else None
+MIRRORED = 2_000
+"""Marks made in the space that the list follows; more rows take longer to mark than a person waits."""
 
 
 class TablePanel(QWidget):
-    """The list; a current row emits its id, a double-click asks to go there."""
+    """The list; a current row emits its id, a double-click asks to go there, buttons act on all that are selected."""
 
     memory_selected = Signal(str)
     memory_opened = Signal(str)
+    chosen_changed = Signal(object)  # ids of all selected rows
+    bulk_asked = Signal(str, object)  # one of BULK, ids
+    menu_asked = Signal(QPoint)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows = MemoryTable(theme, self)
-        self.empty = EmptyState(WORDS["empty"], theme)
+        self.empty = EmptyState(t("list.empty"), theme)
+        self.filter, self.category, self.standing = QLineEdit(), QComboBox(), QComboBox()
+        self.count = PlainLabel(size=SIZE_SMALL)
+        self.bulk = {name: button(f"list.{name}", partial(self._ask_bulk, name)) for name in BULK}
         self.table = QTableView(self)
-        self.table.setModel(self.rows)
-        self.table.setAccessibleName("All memories")
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setShowGrid(False)
-        self.table.setWordWrap(False)
-        self.table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
-        header = self.table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
-        for column, width in WIDTHS.items():
-            self.table.setColumnWidth(column, width)
-        header.setSortIndicator(STORED, Qt.SortOrder.DescendingOrder)
-        self.table.setSortingEnabled(True)
-        self._pages = QStackedLayout(self)
-        self._pages.addWidget(self.empty)
-        self._pages.addWidget(self.table)
+        self.sheet = Sheet(self.table)
+        self._typing = QTimer(self)
+        self._typing.setSingleShot(True)
+        self._typing.setInterval(TYPING_PAUSE)
         self._following = False
-        self.table.selectionModel().currentRowChanged.connect(self._moved)
-        self.table.doubleClicked.connect(lambda index: self.memory_opened.emit(self.rows.id_at(index.row())))
+        self._set_up_filters()
+        self._set_up_table()
+        self._lay_out()
+        self._count()
 
     def set_theme(self, theme: Theme) -> None:
         self.rows.theme = theme
         self.empty.set_theme(theme)
+        self.count.setStyleSheet(f"color: {theme.muted};")
         self.table.viewport().update()
 
     def set_snapshot(self, snapshot: SpaceSnapshot, selected: str) -> None:
-        """Show a new snapshot; the scroll position and the selection stay."""
+        """Show a new snapshot; the scroll position and what is selected stay."""
+        chosen = self.chosen()
         bar = self.table.verticalScrollBar()
         at = bar.value()
         self._following = True
         self.rows.set_snapshot(snapshot)
         self._pages.setCurrentWidget(self.table if len(snapshot) else self.empty)
-        row = self.rows.row_of(selected)
-        if row >= 0:
-            self.table.setCurrentIndex(self.rows.index(row, TEXT))
+        self._select([selected] if len(chosen) < 2 else chosen)
         bar.setValue(at)
         self._following = False
+        self._count()
+
+    def chosen(self) -> tuple[str, ...]:
+        """The ids of the selected rows, as they stand in the list."""
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        return tuple(self.rows.id_at(row) for row in rows if row < self.rows.rowCount())
 
     def mark(self, memory_id: str) -> None:
-        """Follow a selection that was made elsewhere."""
+        """Follow a selection that was made elsewhere; of several selected rows it is one, they stay."""
         row = self.rows.row_of(memory_id)
+        if row >= 0 and self.table.selectionModel().isRowSelected(row, QModelIndex()):
+            return
         self._following = True
         if row < 0:
             self.table.clearSelection()
-        elif self.table.currentIndex().row() != row or not self.table.selectionModel().hasSelection():
-            self.table.setCurrentIndex(self.rows.index(row, TEXT))
+        else:
+            self._select([memory_id])
             self.table.scrollTo(self.rows.index(row, TEXT), QAbstractItemView.ScrollHint.PositionAtCenter)
         self._following = False
+        self._count()
+
+    def show_chosen(self, ids: tuple[str, ...]) -> None:
+        """Follow marks that were made elsewhere, of up to MIRRORED memories."""
+        if len(ids) > MIRRORED or ids == self.chosen():
+            return
+        self._following = True
+        self._select(ids)
+        self._following = False
+        self._count()
+
+    # --- the person -----------------------------------------------------------------------------
+    def _ask_bulk(self, name: str) -> None:
+        if chosen := self.chosen():
+            self.bulk_asked.emit(name, chosen)
 
     def _moved(self, current: QModelIndex) -> None:
         if current.isValid() and not self._following:
             self.memory_selected.emit(self.rows.id_at(current.row()))
+
+    def _changed(self) -> None:
+        self._count()
+        if not self._following:
+            self.chosen_changed.emit(self.chosen())
+
+    def _narrow(self) -> None:
+        chosen = self.chosen()
+        self._following = True
+        self.rows.narrow(self.filter.text(), self.category.currentData(), self.standing.currentData())
+        self._select(chosen)
+        self._following = False
+        self._count()
+
+    def _select(self, ids: Sequence[str]) -> None:
+        """Select the rows of these memories that are shown; the first becomes the current one."""
+        selection, last = QItemSelection(), self.rows.columnCount() - 1
+        rows = [row for row in map(self.rows.row_of, ids) if row >= 0]
+        for row in rows:
+            selection.select(self.rows.index(row, TEXT), self.rows.index(row, last))
+        flags = QItemSelectionModel.SelectionFlag
+        if rows:
+            self.table.selectionModel().setCurrentIndex(self.rows.index(rows[0], TEXT), flags.NoUpdate)
+        self.table.selectionModel().select(selection, flags.ClearAndSelect)
+
+    def _count(self) -> None:
+        shown, chosen = self.rows.rowCount(), len(self.table.selectionModel().selectedRows())
+        words = t("list.shown", count=shown)
+        self.count.setText(f"{words} · {t('list.chosen', count=chosen)}" if chosen > 1 else words)
+        for made in self.bulk.values():
+            made.setVisible(chosen > 1)
+
+    # --- layout ---------------------------------------------------------------------------------
+    def _set_up_filters(self) -> None:
+        self.filter.setPlaceholderText(t("list.filter_hint"))
+        self.filter.setAccessibleName(t("list.filter_name"))
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setMaximumWidth(280)
+        self.category.setAccessibleName(t("list.category"))
+        self.category.addItem(t("list.any_category"), -1)
+        for code, category in enumerate(CATEGORIES):
+            self.category.addItem(t(f"category.{category.value}"), code)
+        self.standing.setAccessibleName(t("list.standing"))
+        for name, code in (("any", ANY), ("live", LIVE), ("inhibited", INHIBITED)):
+            self.standing.addItem(t(f"list.{name}"), code)
+        self.filter.textChanged.connect(lambda _: self._typing.start())
+        self._typing.timeout.connect(self._narrow)
+        self.category.currentIndexChanged.connect(lambda _: self._narrow())
+        self.standing.currentIndexChanged.connect(lambda _: self._narrow())
+
+    def _set_up_table(self) -> None:
+        table, header = self.table, self.table.horizontalHeader()
+        table.setModel(self.rows)
+        table.setAccessibleName(t("list.name"))
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        table.setTabKeyNavigation(False)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        table.verticalHeader().hide()
+        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
+        for column, width in WIDTHS.items():
+            table.setColumnWidth(column, width)
+        header.setSortIndicator(STORED, Qt.SortOrder.DescendingOrder)
+        table.setSortingEnabled(True)
+        table.selectionModel().currentRowChanged.connect(self._moved)
+        table.selectionModel().selectionChanged.connect(lambda *_: self._changed())
+        table.doubleClicked.connect(lambda index: self.memory_opened.emit(self.rows.id_at(index.row())))
+        table.customContextMenuRequested.connect(lambda at: self.menu_asked.emit(table.viewport().mapToGlobal(at)))
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(GRID, GRID // 2, GRID, GRID // 2)
+        top.setSpacing(GRID)
+        for part in (self.filter, self.category, self.standing, self.count):
+            top.addWidget(part)
+        top.addStretch()
+        for made in self.bulk.values():
+            top.addWidget(made)
+        self._pages = QStackedLayout()
+        self._pages.addWidget(self.empty)
+        self._pages.addWidget(self.table)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addLayout(top)
+        whole.addWidget(self.sheet)
+        whole.addLayout(self._pages, 1)

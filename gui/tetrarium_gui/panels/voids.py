@@ -1,44 +1,28 @@
-"""One recall, replayed: what was kept, which zones were carved away and why, what the budget left out.
+"""One recall, replayed pass by pass: candidates, zones carved away with their reason, the budget – and why not this one.
 
-Everything is read from the recall's own trace; nothing is explained a second time by other code.
+Everything is read from the recall's own trace; an explanation comes from the engine that decided.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QHeaderView,
-    QSizePolicy,
-    QStackedLayout,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
-from tetrarium.model import Candidate, Reason, RecallState, RecallTrace
+from tetrarium.model import Candidate, Explanation, Reason, RecallState, RecallTrace
+from tetrarium_gui.panels.budget import BudgetBar
+from tetrarium_gui.panels.charts import Chart
 from tetrarium_gui.panels.parts import EmptyState, PlainLabel
-from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, mono_font, text_font, visible
+from tetrarium_gui.panels.writing import button
+from tetrarium_gui.panels.zones import ZoneTree
+from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
+from tetrarium_gui.words import t
 
-WORDS = {
-    "empty": "Ask a recall (Ctrl+R): its kept memories, void zones and budget appear here.",
-    "kept": "Kept",
-    "over_budget": "Left out by the budget",
-    "zone": "Void: {theme}",
-    "columns": ("Zone · memory", "Score", "Tokens", "Why"),
-    "fit": "topic fit {profile:+.2f} σ, {gap:.2f} under the cut · {reason}",
-    "kept_why": "within the budget",
-    "over_why": "{tokens} tokens did not fit",
-    "summary": "{candidates} candidates · {kept} kept · {void:.0%} void (aim {target:.0%}) · {inhibited} inhibited skipped",
-    "budget": "{used} of {budget} tokens used",
-    "left_out": " · {left} left out",
-    "chart": "Candidates by score",
-}
-ID_ROLE = Qt.ItemDataRole.UserRole
+PASSES = ("candidates", "carve", "fit")
+"""The passes in their order; the last one is the answer."""
+STEP = 900
+"""Milliseconds for which a replay shows each pass."""
 
 
 class VoidsPanel(QWidget):
@@ -46,200 +30,170 @@ class VoidsPanel(QWidget):
 
     memory_selected = Signal(str)
     memory_opened = Signal(str)
+    pass_shown = Signal(int)  # index into PASSES
+    why_asked = Signal(str)
+    once_asked = Signal(object)  # ids
+    always_asked = Signal(object)  # ids
+    menu_asked = Signal(QPoint)
 
     def __init__(self, theme: Theme, excerpt_of: Callable[[str], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.theme, self._excerpt_of = theme, excerpt_of
+        self.theme = theme
         self.trace: RecallTrace | None = None
-        self.empty = EmptyState(WORDS["empty"], theme)  # type: ignore[arg-type]  # the table of words mixes kinds
+        self._excerpt_of = excerpt_of
+        self._order: tuple[Candidate, ...] = ()
+        self.shown_pass = len(PASSES) - 1
+        self.empty = EmptyState(t("voids.empty"), theme)
         self.question, self.summary = PlainLabel(bold=True), PlainLabel(size=SIZE_SMALL)
-        self.question.setWordWrap(True)
-        self.summary.setWordWrap(True)
-        self.chart, self.budget = ScoreChart(theme), BudgetBar(theme)
-        self.zones = QTreeWidget()
-        self.zones.setAccessibleName("Kept memories and void zones")
-        self.zones.setHeaderLabels(list(WORDS["columns"]))
-        self.zones.setUniformRowHeights(True)
-        self.zones.setIndentation(14)
-        header = self.zones.header()
-        header.setStretchLastSection(True)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
-        for column, width in enumerate((440, 64, 64)):
-            header.resizeSection(column, width)
+        self.explanation = PlainLabel(size=SIZE_SMALL)
+        for label in (self.question, self.summary, self.explanation):
+            label.setWordWrap(True)
+        self.explanation.hide()
+        self.chart, self.budget = Chart("voids.chart", theme), BudgetBar(theme)
+        self.zones = ZoneTree(theme, excerpt_of)
+        self.steps = QButtonGroup(self)
+        self.passes = [self._pass_button(at, name) for at, name in enumerate(PASSES)]
+        self.replay = button("voids.replay", self.play)
+        self.why = button("voids.why", self._ask_why)
+        self.once = button("voids.once", lambda: self.once_asked.emit(self.zones.voided()))
+        self.always = button("voids.always", lambda: self.always_asked.emit(self.zones.voided()))
+        for name in ("why", "once", "always"):
+            getattr(self, name).setToolTip(t(f"voids.{name}_tip"))
+        self._clock = QTimer(self)
+        self._clock.setInterval(STEP)
+        self._clock.timeout.connect(self._next)
         self._lay_out()
-        self.zones.currentItemChanged.connect(self._chosen)
-        self.zones.itemDoubleClicked.connect(self._opened)
-        self.chart.chosen.connect(self.memory_selected)
+        self.zones.memory_selected.connect(self.memory_selected)
+        self.zones.memory_opened.connect(self.memory_opened)
+        self.zones.menu_asked.connect(self.menu_asked)
+        self.zones.currentItemChanged.connect(lambda *_: self._allow())
+        self.chart.picked.connect(self._pick)
+        self._allow()
 
     def set_theme(self, theme: Theme) -> None:
-        self.theme = self.chart.theme = self.budget.theme = theme
+        self.theme = self.budget.theme = self.zones.theme = theme
         self.empty.set_theme(theme)
+        self.chart.set_theme(theme)
+        self.summary.setStyleSheet(f"color: {theme.muted};")
         if self.trace is not None:
             self.show_trace(self.trace)
 
-    def show_trace(self, trace: RecallTrace) -> None:
+    def show_trace(self, trace: RecallTrace, note: str = "") -> None:
+        """Show a recall. note: what is special about it, such as that it is a rehearsal."""
         self.trace = trace
+        self._order = tuple(sorted(trace.candidates, key=lambda c: -c.score))
         self.question.setText(visible(trace.query)[:300])
-        self.summary.setText(
-            str(WORDS["summary"]).format(
-                candidates=len(trace.candidates),
-                kept=len(trace.blocks),
-                void=trace.void_fraction,
-                target=trace.void_target,
-                inhibited=trace.inhibited_skipped,
-            )
-            + (f"\n{visible(trace.note)}" if trace.note else "")
+        words = t(
+            "voids.summary",
+            candidates=len(trace.candidates),
+            kept=len(trace.blocks),
+            void=trace.void_fraction,
+            target=trace.void_target,
+            inhibited=trace.inhibited_skipped,
         )
-        self.summary.setStyleSheet(f"color: {self.theme.muted};")
-        self.chart.show_trace(trace)
+        self.summary.setText("\n".join(filter(None, (words, visible(trace.note), note))))
+        self.explanation.hide()
         self.budget.show_trace(trace)
-        self._fill(trace)
+        self.zones.show_trace(trace)
+        self.show_pass(len(PASSES) - 1)
         self._pages.setCurrentIndex(1)
+        self._allow()
+
+    def show_explanation(self, told: Explanation) -> None:
+        """Why one memory was or was not answered, and what would have to be different."""
+        lines = [t("voids.explained", what=visible(self._excerpt_of(told.memory_id))[:90]), visible(told.why)]
+        if told.changes:
+            lines.append(t("voids.would_need", changes=visible("; ".join(change.text for change in told.changes))))
+        elif told.remedy:
+            lines.append(visible(told.remedy))
+        self.explanation.setText("\n".join(lines))
+        self.explanation.show()
+
+    def play(self) -> None:
+        """From the candidates to the answer, a pass at a time."""
+        self.show_pass(0)
+        self._clock.start()
+
+    def show_pass(self, at: int) -> None:
+        """Show what is known after one pass."""
+        self.shown_pass = at
+        self.passes[at].setChecked(True)
+        self._draw()
+        self.pass_shown.emit(at)
+
+    # --- inside ---------------------------------------------------------------------------------
+    def _next(self) -> None:
+        if self.shown_pass + 1 < len(PASSES):
+            self.show_pass(self.shown_pass + 1)
+        if self.shown_pass + 1 >= len(PASSES):
+            self._clock.stop()
+
+    def _draw(self) -> None:
+        """Scores by rank; from the second pass on the fit to the topic, with the cut, in standard deviations."""
+        if self.trace is None:
+            return
+        order = self._order
+        colors = [self._color(candidate) for candidate in order]
+        if self.shown_pass == 0:
+            self.chart.bars(range(len(order)), [c.score for c in order], colors)
+        else:
+            self.chart.bars(range(len(order)), [c.profile for c in order], colors)
+            self.chart.rule(self.trace.void_cut, self.theme.inhibited_text, level=True)
+        self.chart.setToolTip(t("voids.axis_score" if self.shown_pass == 0 else "voids.axis_fit"))
+        self.chart.autoRange()
+
+    def _color(self, candidate: Candidate) -> str:
+        if self.shown_pass == 0 or candidate.state is RecallState.ACTIVE:
+            return self.theme.accent
+        if candidate.reason is Reason.OVER_BUDGET:
+            return self.theme.amber if self.shown_pass == 2 else self.theme.accent
+        return self.theme.muted
+
+    def _pick(self, x: float) -> None:
+        at = round(x)
+        if 0 <= at < len(self._order):
+            self.memory_selected.emit(self._order[at].id)
+
+    def _ask_why(self) -> None:
+        if memory_id := self.zones.current_id():
+            self.why_asked.emit(memory_id)
+
+    def _allow(self) -> None:
+        self.why.setEnabled(bool(self.zones.current_id()))
+        for made in (self.once, self.always):
+            made.setEnabled(bool(self.zones.voided()))
+
+    def _pass_button(self, at: int, name: str) -> QPushButton:
+        made = button(f"voids.{name}", lambda: self.show_pass(at))
+        made.setCheckable(True)
+        made.setToolTip(t(f"voids.{name}_tip"))
+        self.steps.addButton(made)
+        return made
 
     def _lay_out(self) -> None:
-        left = QVBoxLayout()
+        left, right, steps, deeds = QVBoxLayout(), QVBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        for made in (*self.passes, self.replay):
+            steps.addWidget(made)
+        steps.addStretch()
         left.setSpacing(GRID)
-        left.addWidget(self.question)
-        left.addWidget(self.summary)
+        for part in (self.question, self.summary):
+            left.addWidget(part)
+        left.addLayout(steps)
         left.addWidget(self.chart, 1)
         left.addWidget(self.budget)
+        deeds.addStretch()
+        for made in (self.why, self.once, self.always):
+            deeds.addWidget(made)
+        right.addWidget(self.zones, 1)
+        right.addWidget(self.explanation)
+        right.addLayout(deeds)
         page = QWidget()
         row = QHBoxLayout(page)
-        row.setContentsMargins(GRID + GRID // 2, GRID, 0, GRID)
+        row.setContentsMargins(GRID + GRID // 2, GRID, GRID, GRID)
         row.setSpacing(2 * GRID)
         row.addLayout(left, 2)
-        row.addWidget(self.zones, 5)
+        row.addLayout(right, 4)
         self._pages = QStackedLayout(self)
         self._pages.addWidget(self.empty)
         self._pages.addWidget(page)
-
-    def _fill(self, trace: RecallTrace) -> None:
-        by_id = {candidate.id: candidate for candidate in trace.candidates}
-        self.zones.blockSignals(True)
-        self.zones.clear()
-        kept = self._group(f"{WORDS['kept']} ({len(trace.blocks)})", "", "", self.theme.accent)
-        for hit in trace.blocks:
-            if hit.id in by_id:
-                self._row(kept, by_id[hit.id], str(WORDS["kept_why"]))
-        for zone in trace.void_zones:
-            theme_words = visible(" · ".join(zone.theme))[:60]
-            why = str(WORDS["fit"]).format(profile=zone.profile, gap=zone.gap, reason=visible(zone.reason))
-            title = f"{str(WORDS['zone']).format(theme=theme_words)} ({len(zone.members)})"
-            group = self._group(title, f"{zone.best_score:.2f}", why, self.theme.muted)
-            for member in zone.members:
-                if member in by_id:
-                    self._row(group, by_id[member], by_id[member].reason.value)
-        if trace.budget_voided:
-            over = self._group(f"{WORDS['over_budget']} ({len(trace.budget_voided)})", "", "", self.theme.amber)
-            for memory_id in trace.budget_voided:
-                if memory_id in by_id:
-                    candidate = by_id[memory_id]
-                    self._row(over, candidate, str(WORDS["over_why"]).format(tokens=candidate.tokens))
-        kept.setExpanded(True)
-        self.zones.blockSignals(False)
-
-    def _group(self, title: str, score: str, why: str, color: str) -> QTreeWidgetItem:
-        item = QTreeWidgetItem(self.zones, [title, score, "", why])
-        item.setForeground(0, QBrush(QColor(color)))
-        item.setForeground(3, QBrush(QColor(self.theme.muted)))
-        item.setFont(0, text_font(bold=True))
-        item.setFont(1, mono_font())
-        return item
-
-    def _row(self, group: QTreeWidgetItem, candidate: Candidate, why: str) -> None:
-        words = visible(self._excerpt_of(candidate.id)).replace("\n", " ")
-        item = QTreeWidgetItem(group, [words, f"{candidate.score:.2f}", str(candidate.tokens), why])
-        item.setData(0, ID_ROLE, candidate.id)
-        item.setForeground(3, QBrush(QColor(self.theme.muted)))
-        for column in (1, 2):
-            item.setFont(column, mono_font())
-
-    def _chosen(self, item: QTreeWidgetItem | None) -> None:
-        if item is not None and (memory_id := item.data(0, ID_ROLE)):
-            self.memory_selected.emit(memory_id)
-
-    def _opened(self, item: QTreeWidgetItem) -> None:
-        if memory_id := item.data(0, ID_ROLE):
-            self.memory_opened.emit(memory_id)
-
-
-class ScoreChart(QWidget):
-    """One bar a candidate, highest score first: kept in the accent, void in grey, over budget in amber."""
-
-    chosen = Signal(str)
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.theme = theme
-        self._candidates: tuple[Candidate, ...] = ()
-        self.setMinimumHeight(48)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName(str(WORDS["chart"]))
-
-    def show_trace(self, trace: RecallTrace) -> None:
-        self._candidates = tuple(sorted(trace.candidates, key=lambda c: -c.score))
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setPen(QPen(QColor(self.theme.line), 1))
-        painter.drawLine(0, self.height() - 1, self.width(), self.height() - 1)
-        if self._candidates:
-            step = self.width() / len(self._candidates)
-            best = max(self._candidates[0].score, 1e-6)
-            painter.setPen(Qt.PenStyle.NoPen)
-            for at, candidate in enumerate(self._candidates):
-                height = max(2.0, (self.height() - 4) * max(0.0, candidate.score) / best)
-                painter.setBrush(QColor(self._color(candidate)))
-                painter.drawRect(QRectF(at * step, self.height() - 1 - height, max(1.0, min(step - 1, 12.0)), height))
-        painter.end()
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if self._candidates:
-            at = int(event.position().x() / self.width() * len(self._candidates))
-            self.chosen.emit(self._candidates[max(0, min(at, len(self._candidates) - 1))].id)
-
-    def _color(self, candidate: Candidate) -> str:
-        if candidate.state is RecallState.ACTIVE:
-            return self.theme.accent
-        return self.theme.amber if candidate.reason is Reason.OVER_BUDGET else self.theme.muted
-
-
-class BudgetBar(QWidget):
-    """Tokens used, left out, and free, in one stacked bar with its words."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.theme = theme
-        self._budget, self._used, self._left_out = 1, 0, 0
-        self.setFixedHeight(30)
-
-    def show_trace(self, trace: RecallTrace) -> None:
-        tokens = {candidate.id: candidate.tokens for candidate in trace.candidates}
-        self._budget, self._used = max(1, trace.budget), trace.token_usage
-        self._left_out = sum(tokens.get(memory_id, 0) for memory_id in trace.budget_voided)
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        whole = max(self._budget, self._used + self._left_out)
-        width = float(self.width())
-        painter.setPen(Qt.PenStyle.NoPen)
-        x = 0.0
-        for share, color in (
-            (self._used / whole, self.theme.accent),
-            (self._left_out / whole, self.theme.amber),
-            (1.0, self.theme.line),
-        ):
-            piece = min(width - x, share * width)
-            painter.setBrush(QColor(color))
-            painter.drawRect(QRectF(x, 0, piece, 6))
-            x += piece
-        painter.setPen(QColor(self.theme.muted))
-        painter.setFont(text_font(SIZE_SMALL))
-        words = str(WORDS["budget"]).format(used=self._used, budget=self._budget)
-        if self._left_out:
-            words += str(WORDS["left_out"]).format(left=self._left_out)
-        painter.drawText(QRectF(0, 10, width, 18), Qt.AlignmentFlag.AlignVCenter, words)
-        painter.end()
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)

@@ -53,6 +53,8 @@ class Camera:
 
     def __init__(self) -> None:
         self.pose = Pose()
+        self.level = False
+        """Without perspective: parallel sight lines, every edge of the same length on screen."""
         self.width, self.height = 800, 600
         self.scene_centre: Float64 = np.zeros(3)
         self.scene_radius = 10.0
@@ -107,6 +109,13 @@ class Camera:
         centre = middle @ np.stack([right, up, back])
         return replace(self.pose, centre=(float(centre[0]), float(centre[1]), float(centre[2])), distance=distance)
 
+    def from_side(self, side: str) -> Pose:
+        """The same centre and distance from along an axis: `front`, `right` or `top`."""
+        azimuth, elevation = {"front": (-np.pi / 2, 0.0), "right": (0.0, 0.0), "top": (-np.pi / 2, np.pi / 2 - 0.02)}[
+            side
+        ]
+        return replace(self.pose, azimuth=float(azimuth), elevation=float(elevation))
+
     def best_side(self, points: Float32, radius: float) -> Pose:
         """The fit from that azimuth, of a dozen, from which the points fill the window best."""
         before, poses = self.pose, []
@@ -139,6 +148,8 @@ class Camera:
     def projection_matrix(self) -> Float64:
         """(4, 4) eye → clip, row-major; near and far enclose the scene."""
         near, far = self.clip_planes()
+        if self.level:
+            return self._level_projection(near, far)
         top = near * np.tan(FIELD_OF_VIEW / 2)
         right = top * self.width / self.height
         matrix = np.zeros((4, 4))
@@ -147,9 +158,23 @@ class Camera:
         matrix[3, 2] = -1.0
         return matrix
 
+    def _level_projection(self, near: float, far: float) -> Float64:
+        top = self.height * self.pixel_size() / 2
+        matrix = np.eye(4)
+        matrix[0, 0], matrix[1, 1] = self.height / (top * self.width), 1 / top
+        matrix[2, 2], matrix[2, 3] = -2 / (far - near), -(far + near) / (far - near)
+        return matrix
+
+    @property
+    def level_depth(self) -> float:
+        """The depth at which perspective would show what is shown everywhere; 0 with perspective."""
+        return self.pose.distance if self.level else 0.0
+
     def clip_planes(self) -> tuple[float, float]:
         depth = float((self.eye() - self.scene_centre) @ self.axes()[2])
-        near = max(LEAST_NEAR_PLANE, depth - self.scene_radius - 1.0)
+        near = depth - self.scene_radius - 1.0
+        if not self.level:
+            near = max(LEAST_NEAR_PLANE, near)
         return near, max(near + 1.0, depth + self.scene_radius + 1.0)
 
     def project(self, points: Float32) -> Float64:
@@ -157,21 +182,33 @@ class Camera:
         right, up, back = self.axes()
         relative = points.astype(np.float64) - self.eye()
         depth = -(relative @ back)
-        scale = self.height / (2 * np.tan(FIELD_OF_VIEW / 2)) / np.where(np.abs(depth) < 1e-9, 1e-9, depth)
+        scale = self.pixels_a_unit(np.where(np.abs(depth) < 1e-9, 1e-9, depth))
+        if self.level:
+            depth = depth - self.clip_planes()[0]  # nothing is behind an eye that stands nowhere
         return np.stack(
             [self.width / 2 + relative @ right * scale, self.height / 2 - relative @ up * scale, depth], axis=1
         )
 
+    def pixels_a_unit(self, depth: Float64) -> Float64:
+        """Pixels that a world unit has at each depth before the eye."""
+        there = np.full_like(depth, self.pose.distance) if self.level else depth
+        return np.asarray(self.height / (2 * np.tan(FIELD_OF_VIEW / 2)) / there, np.float64)
+
     def ray(self, x: float, y: float) -> tuple[Float64, Float64]:
         """Origin and unit direction of the sight line through pixel (x, y)."""
         right, up, back = self.axes()
+        if self.level:
+            aside = (right * (x - self.width / 2) - up * (y - self.height / 2)) * self.pixel_size()
+            start = self.eye() + aside - back * self.clip_planes()[0]
+            return start, -back
         slope = 2 * np.tan(FIELD_OF_VIEW / 2) / self.height
         direction = right * (x - self.width / 2) * slope - up * (y - self.height / 2) * slope - back
         return self.eye(), direction / np.linalg.norm(direction)
 
     def pixel_size(self, depth: float | None = None) -> float:
         """World units a pixel, at the centre of interest or at a depth before the eye."""
-        return float(2 * np.tan(FIELD_OF_VIEW / 2) * (self.pose.distance if depth is None else depth) / self.height)
+        there = self.pose.distance if depth is None or self.level else depth
+        return float(2 * np.tan(FIELD_OF_VIEW / 2) * there / self.height)
 
     def _look_at(self, centre: Float64, distance: float) -> None:
         """Move, but keep the centre of interest within reach of the scene, so that nobody gets lost."""

@@ -79,17 +79,16 @@ def choose(scene: Scene, sizes: Int32, camera: Camera, budget: Budget) -> tuple[
     seen = camera.project(scene.cluster_centres)
     depth, radii = seen[:, 2], scene.cluster_radii.astype(np.float64)
     nearest = np.maximum(depth - radii, 1e-3)
-    pixels = 1.0 / camera.pixel_size(1.0)
-    edges = pixels / np.maximum(depth - 0.5 * radii, 1e-3)
+    edges = camera.pixels_a_unit(np.maximum(depth - 0.5 * radii, 1e-3))
     large_enough = edges >= budget.least_edge
     if len(scene) <= budget.tetrahedra and bool(large_enough.all()):
         return np.ones(len(sizes), np.bool_), np.zeros(len(sizes), np.bool_)
-    reach = pixels * radii / nearest
+    reach = camera.pixels_a_unit(nearest) * radii
     in_sight = (
         (depth > -radii)
         & (np.abs(seen[:, 0] - camera.width / 2) < camera.width / 2 + reach)
         & (np.abs(seen[:, 1] - camera.height / 2) < camera.height / 2 + reach)
-    ) | (np.abs(depth) <= radii)
+    ) | ((np.abs(depth) <= radii) & (not camera.level))
     wanted = in_sight & large_enough
     order = np.argsort(depth, kind="stable")
     used = np.cumsum(np.where(wanted, sizes, 0)[order])

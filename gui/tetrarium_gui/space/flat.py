@@ -12,8 +12,10 @@ from tetrarium_gui.space.camera import Camera
 from tetrarium_gui.space.scene import (
     EVEN_CORNERS,
     FACES,
+    FLAG_HIDDEN,
     FLAG_HOVERED,
     FLAG_LIT,
+    FLAG_MARKED,
     FLAG_SELECTED,
     STATE_INHIBITED,
     STATE_VOID,
@@ -54,6 +56,7 @@ class FlatCanvas(QWidget):
         seen = self.camera.project(scene.centres)
         visible = np.flatnonzero(
             (seen[:, 2] > 0)
+            & ((self.looks[:, 2] & FLAG_HIDDEN) == 0)
             & (np.abs(seen[:, 0] - self.width() / 2) < self.width() / 2 + 60)
             & (np.abs(seen[:, 1] - self.height() / 2) < self.height() / 2 + 60)
         )
@@ -76,7 +79,7 @@ class FlatCanvas(QWidget):
         shades = _face_shades(self.camera)
         for at, row in enumerate(rows):
             color = self._color(row)
-            chosen = bool(int(self.looks[row, 2]) & (FLAG_SELECTED | FLAG_HOVERED))
+            chosen = bool(int(self.looks[row, 2]) & (FLAG_SELECTED | FLAG_HOVERED | FLAG_MARKED))
             pen = QPen(QColor(self.theme.selection), 2.0) if chosen else QPen(color.lighter(118), 0.8)
             for face in np.flatnonzero(outward[at]):
                 polygon = QPolygonF([QPointF(x, y) for x, y in triangles[at, face]])

@@ -14,10 +14,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from tetrarium.model import CATEGORIES
 from tetrarium_gui.space.camera import Camera
+from tetrarium_gui.space.coloring import legend_rows
 from tetrarium_gui.space.scene import Scene
-from tetrarium_gui.state import ColorBy
+from tetrarium_gui.state import ColorBy, Link
 from tetrarium_gui.style import (
     GRID,
     RADIUS,
@@ -26,29 +26,20 @@ from tetrarium_gui.style import (
     SIZE_TEXT,
     SIZE_TITLE,
     Theme,
-    category_color,
+    scene_palette,
     text_font,
     visible,
     wrap,
 )
+from tetrarium_gui.words import t
 
-WORDS = {
-    "empty": "Nothing here yet",
-    "empty_advice": "What your agents store grows here, one tetrahedron a memory.",
-    "loading": "Opening the space …",
-    "unavailable": "No space is open",
-    "live": "live",
-    "void": "void: off topic for this recall",
-    "inhibited": "inhibited: superseded",
-    "software": "software rendering",
-    "flat": "flat view: no OpenGL here",
-    "edge": "1 edge",
-}
 LEAST_LABEL_PIXELS = 26.0
 """A cluster's name appears once the cluster is this wide on screen."""
 FULL_LABEL_PIXELS = 70.0
 MOST_LABELS = 40
 LONGEST_LABEL = 48
+LEGEND_WIDTH, LEGEND_LINE = 260, 18
+"""Pixels that the legend takes, and of each of its lines."""
 CARD_WIDTH = 320
 CARD_LINES = 4
 
@@ -92,7 +83,7 @@ def place_labels(
         return []
     seen = camera.project(scene.cluster_centres)
     depth = np.maximum(seen[:, 2], 1e-3)
-    pixels = 2 * scene.cluster_radii / (camera.pixel_size(1.0) * depth)
+    pixels = 2 * scene.cluster_radii * camera.pixels_a_unit(depth)
     sizes = np.array([c.size for c in scene.clusters])
     shown = (seen[:, 2] > 0.5) & (pixels >= LEAST_LABEL_PIXELS) & (sizes > 1)
     lit = np.array([lit_clusters is None or at in lit_clusters for at in range(len(scene.clusters))])
@@ -130,6 +121,11 @@ class Overlay(QWidget):
         self.lit_clusters: frozenset[int] | None = None
         self.card: Card | None = None
         self.color_by = ColorBy.CLUSTER
+        self.filtered: frozenset[int] = frozenset()
+        self.away = 0
+        self.links: tuple[Link, ...] = ()
+        self.outline: tuple[tuple[float, float], ...] = ()
+        self.outline_is_box = True
         self.recalling = False
         self.caption = ""
         self.unavailable = False
@@ -142,10 +138,12 @@ class Overlay(QWidget):
         if self.scene is None or not len(self.scene):
             self._paint_empty(painter)
         else:
+            self._paint_links(painter, self.scene)
             self._paint_labels(painter, self.scene)
             self._paint_legend(painter)
             self._paint_scale(painter)
         self._paint_caption(painter)
+        self._paint_outline(painter)
         if self.card is not None:
             self._paint_card(painter, self.card)
         painter.end()
@@ -155,11 +153,11 @@ class Overlay(QWidget):
         painter.setPen(QColor(self.theme.text))
         painter.setFont(text_font(SIZE_TITLE, bold=True))
         word = "unavailable" if self.unavailable else "loading" if self.scene is None else "empty"
-        painter.drawText(middle, Qt.AlignmentFlag.AlignCenter, WORDS[word])
+        painter.drawText(middle, Qt.AlignmentFlag.AlignCenter, t(f"space.{word}"))
         if self.scene is not None:
             painter.setPen(QColor(self.theme.muted))
             painter.setFont(text_font(SIZE_TEXT))
-            painter.drawText(middle.translated(0, 34), Qt.AlignmentFlag.AlignCenter, WORDS["empty_advice"])
+            painter.drawText(middle.translated(0, 34), Qt.AlignmentFlag.AlignCenter, t("space.empty_advice"))
 
     def _paint_labels(self, painter: QPainter, scene: Scene) -> None:
         font = text_font(SIZE_TEXT, bold=True)
@@ -176,16 +174,69 @@ class Overlay(QWidget):
             painter.fillPath(path, ink)
         painter.setOpacity(1.0)
 
-    def _legend(self) -> list[tuple[str, str, bool]]:
-        """(colour, word, hatched) of every row."""
-        rows: list[tuple[str, str, bool]] = []
-        if self.color_by is ColorBy.CATEGORY:
-            rows += [(category_color(self.theme, category), category.value, False) for category in CATEGORIES]
+    def _legend(self) -> list[tuple[str, str, bool, int | None]]:
+        """(colour, word, hatched, palette index of a class that can be filtered) of every row."""
+        colors = scene_palette(self.theme)
+        rows: list[tuple[str, str, bool, int | None]] = [
+            (colors[row.index], t(row.word), False, row.index) for row in legend_rows(self.color_by)
+        ]
         if self.recalling:
-            rows.append((self.theme.muted, WORDS["void"], False))
+            rows.append((self.theme.muted, t("space.void"), False, None))
         if self.scene is not None and self.scene.inhibited.any():
-            rows.append((self.theme.inhibited, WORDS["inhibited"], True))
+            rows.append((self.theme.inhibited, t("space.inhibited"), True, None))
+        if self.away:
+            # First, so that the lines below stay under the pointer that filters.
+            rows.insert(0, (self.theme.muted, t("space.away", count=self.away), False, None))
         return rows
+
+    def legend_at(self, position: QPointF) -> int | None:
+        """The palette index of the class whose line is under the pointer, if one is."""
+        if self.scene is None or not len(self.scene) or position.x() > LEGEND_WIDTH:
+            return None
+        rows = self._legend()
+        at = int((position.y() - (self.height() - 2 * GRID - LEGEND_LINE * len(rows))) // LEGEND_LINE)
+        return rows[at][3] if 0 <= at < len(rows) else None
+
+    def _paint_links(self, painter: QPainter, scene: Scene) -> None:
+        """Relations of the selected memory: a line each, from what says it to what it is about, with its word."""
+        ends = [(scene.row(link.source), scene.row(link.target), link) for link in self.links]
+        ends = [(one, other, link) for one, other, link in ends if one >= 0 and other >= 0]
+        if not ends:
+            return
+        rows = [row for one, other, _ in ends for row in (one, other)]
+        seen = self.camera.project(scene.centres[rows]).reshape(-1, 2, 3)
+        painter.setFont(text_font(SIZE_SMALL))
+        for (start, end), (_, _, link) in zip(seen, ends, strict=True):
+            if start[2] <= 0 or end[2] <= 0:
+                continue
+            color = QColor(self.theme.inhibited_text if link.kind == "supersedes" else self.theme.accent)
+            one, other = QPointF(start[0], start[1]), QPointF(end[0], end[1])
+            painter.setPen(QPen(QColor(self.theme.canvas_top), 4.0))
+            painter.drawLine(one, other)
+            painter.setPen(
+                QPen(color, 1.6, Qt.PenStyle.DashLine if link.kind == "supersedes" else Qt.PenStyle.SolidLine)
+            )
+            painter.drawLine(one, other)
+            painter.setBrush(color)
+            painter.drawEllipse(other, 3.5, 3.5)
+            painter.setPen(color)
+            painter.drawText((one + other) / 2 + QPointF(6, -4), visible(link.kind)[:LONGEST_LABEL])
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _paint_outline(self, painter: QPainter) -> None:
+        """The box or lasso under the hand."""
+        if len(self.outline) < 2:
+            return
+        color = QColor(self.theme.accent)
+        painter.setPen(QPen(color, 1.2))
+        color.setAlpha(36)
+        painter.setBrush(color)
+        points = [QPointF(x, y) for x, y in self.outline]
+        if self.outline_is_box:
+            painter.drawRect(QRectF(points[0], points[-1]).normalized())
+        else:
+            painter.drawPolygon(points)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _corners(self) -> list[Box]:
         """Where legend, scale, caption and badge stand."""
@@ -200,7 +251,8 @@ class Overlay(QWidget):
         rows = self._legend()
         painter.setFont(text_font(SIZE_SMALL))
         y = self.height() - 2 * GRID - 18 * len(rows)
-        for color, word, hatched in rows:
+        for color, word, hatched, index in rows:
+            painter.setOpacity(0.35 if index in self.filtered else 1.0)
             swatch = QRectF(2 * GRID, y + 4, 10, 10)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(color))
@@ -215,6 +267,7 @@ class Overlay(QWidget):
             painter.setPen(QColor(self.theme.muted))
             painter.drawText(QRectF(2 * GRID + 18, y, 240, 18), Qt.AlignmentFlag.AlignVCenter, word)
             y += 18
+        painter.setOpacity(1.0)
 
     def _paint_scale(self, painter: QPainter) -> None:
         """One edge at the centre of interest, so that near and far are known."""
@@ -227,11 +280,11 @@ class Overlay(QWidget):
             for end in (right - length, right):
                 painter.drawLine(QPointF(end, base - 3), QPointF(end, base + 3))
             painter.setFont(text_font(SIZE_SMALL))
-            painter.drawText(QRectF(right - 200, base - 22, 200, 16), Qt.AlignmentFlag.AlignRight, WORDS["edge"])
+            painter.drawText(QRectF(right - 200, base - 22, 200, 16), Qt.AlignmentFlag.AlignRight, t("space.edge"))
         if self.badge:
             painter.setFont(text_font(SIZE_SMALL))
             painter.drawText(
-                QRectF(right - 300, 2 * GRID, 300, 16), Qt.AlignmentFlag.AlignRight, WORDS.get(self.badge, self.badge)
+                QRectF(right - 300, 2 * GRID, 300, 16), Qt.AlignmentFlag.AlignRight, t(f"space.{self.badge}")
             )
 
     def _paint_caption(self, painter: QPainter) -> None:

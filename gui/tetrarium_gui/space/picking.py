@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from tetrarium.model import Float64
+from tetrarium.model import Bool, Float64
 from tetrarium_gui.space.scene import CIRCUMRADIUS, FACES, WORLD, Scene, corners
 
 
-def pick(scene: Scene, origin: Float64, direction: Float64) -> int:
-    """Row of the nearest tetrahedron that the ray meets, -1 for none. `direction` is a unit vector."""
+def pick(scene: Scene, origin: Float64, direction: Float64, away: Bool | None = None) -> int:
+    """Row of the nearest tetrahedron that the ray meets, -1 for none. `direction`: a unit vector; `away`: (n,) not shown."""
     if not len(scene):
         return -1
     relative = scene.centres - origin.astype(np.float32)
     along = relative @ direction.astype(np.float32)
     off_squared = np.einsum("ij,ij->i", relative, relative) - along * along
-    near = np.flatnonzero((off_squared < CIRCUMRADIUS**2 * 1.01) & (along > 0))
+    met = (off_squared < CIRCUMRADIUS**2 * 1.01) & (along > 0)
+    near = np.flatnonzero(met if away is None else met & ~away)
     if not len(near):
         return -1
     distances = _nearest_triangle(corners(scene.voxels[near]) * np.float64(WORLD), origin, direction)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tetrarium.model import Bool, Cluster, Float32, Int32, SpaceSnapshot, UInt8
-from tetrarium_gui.state import ColorBy, Highlight
+from tetrarium_gui.state import Highlight
 from tetrarium_gui.style import CATEGORY_PALETTE_START, HUES
 
 WORLD = np.float32(1 / np.sqrt(2))
@@ -30,7 +30,7 @@ LOOK_BYTES = 4
 """Palette index · state · flags · turn in the lighting order."""
 
 STATE_LIVE, STATE_VOID, STATE_INHIBITED = 0, 1, 2
-FLAG_LIT, FLAG_SELECTED, FLAG_HOVERED = 1, 2, 4
+FLAG_LIT, FLAG_SELECTED, FLAG_HOVERED, FLAG_MARKED, FLAG_HIDDEN = 1, 2, 4, 8, 16
 ANCHOR_SHIFT = 6
 """The two high bits of the flags name the corner from which a new memory grows."""
 LONG_AGO = np.float32(-1e6)
@@ -115,10 +115,22 @@ def geometry(scene: Scene, born: Float32) -> np.ndarray:
     return records
 
 
-def looks(scene: Scene, *, color_by: ColorBy, highlight: Highlight | None, selected: str, hovered: str) -> UInt8:
-    """(n, 4) uint8: palette index, state, flags, turn in the lighting order (0 first … 255 last)."""
+def looks(
+    scene: Scene,
+    *,
+    colors: UInt8,
+    highlight: Highlight | None,
+    selected: str,
+    hovered: str,
+    marked: frozenset[str] = frozenset(),
+    away: Bool | None = None,
+) -> UInt8:
+    """(n, 4) uint8: palette index, state, flags, turn in the lighting order (0 first … 255 last).
+
+    colors: (n,) palette indices; away: (n,) memories that are not shown.
+    """
     look = np.zeros((len(scene), LOOK_BYTES), np.uint8)
-    look[:, 0] = scene.cluster_palette if color_by is ColorBy.CLUSTER else scene.category_palette
+    look[:, 0] = colors
     look[:, 2] = scene.anchors << ANCHOR_SHIFT
     if highlight is not None:
         lit = np.array([scene.rows[i] for i in highlight.lit if i in scene.rows], np.int64)
@@ -127,6 +139,10 @@ def looks(scene: Scene, *, color_by: ColorBy, highlight: Highlight | None, selec
         look[lit, 2] |= FLAG_LIT
         look[lit, 3] = np.linspace(0, 255, max(1, len(lit))).astype(np.uint8)[: len(lit)]
     look[scene.inhibited, 1] = STATE_INHIBITED
+    if marked:
+        look[[scene.rows[i] for i in marked if i in scene.rows], 2] |= FLAG_MARKED
+    if away is not None:
+        look[away, 2] |= FLAG_HIDDEN
     for memory_id, flag in ((selected, FLAG_SELECTED), (hovered, FLAG_HOVERED)):
         if (row := scene.row(memory_id)) >= 0:
             look[row, 2] |= flag

@@ -69,6 +69,7 @@ void main() {
     eye_normal = mat3(view) * (odd ? -even_normal : even_normal);
     eye_position = position.xyz;
     mark = look;
+    if ((look.z & 16u) != 0u) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);  // hidden: all corners at one point out of sight
 }
 """
 TETRAHEDRON_VERTEX = "#version 330 core" + _TETRAHEDRON_VERTEX
@@ -87,7 +88,7 @@ TETRAHEDRON_FRAGMENT = (
     """#version 330 core
 in vec3 edge; in vec3 eye_normal; in vec3 eye_position;
 flat in uvec4 mark;
-uniform vec3 palette[33]; uniform vec3 inhibited_color; uniform vec3 selection_color;
+uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 selection_color;
 uniform float dimming; uniform float dim_share; uniform float reveal;
 uniform float fog_start; uniform float fog_end; uniform float pixel_ratio; uniform float light_theme;
 out vec4 color;
@@ -96,11 +97,12 @@ out vec4 color;
     + _STATES
     + """
 void main() {
-    vec3 base = palette[min(mark.x, 32u)];
+    vec3 base = palette[min(mark.x, 56u)];
     uint state = mark.y;
     bool lit = (mark.z & 1u) != 0u && float(mark.w) / 255.0 <= reveal;
     bool selected = (mark.z & 2u) != 0u;
     bool hovered = (mark.z & 4u) != 0u;
+    bool marked = (mark.z & 8u) != 0u;
 
     vec3 width = fwidth(edge);
     float coarse = max(max(width.x, width.y), width.z);
@@ -128,11 +130,12 @@ void main() {
     float line = 1.0 - min(min(inside.x, inside.y), inside.z);
     vec3 edge_color = mix(face, light_theme > 0.5 ? vec3(1.0) : mix(base, vec3(1.0), 0.45), 0.55);
     if (hovered) { face = mix(face, vec3(1.0), 0.16); edge_color = mix(selection_color, base, 0.15); detail = 1.0; }
+    if (marked) { face = mix(face, selection_color, 0.22); edge_color = selection_color; detail = max(detail, 0.75); }
     if (selected) { face = mix(face, vec3(1.0), 0.24); edge_color = selection_color; detail = 1.0; }
     vec3 shown = mix(face, edge_color, line * detail);
 
     vec3 behind = background();
-    if (dimming > 0.0 && !lit && !selected && !hovered && state != 1u)
+    if (dimming > 0.0 && !lit && !selected && !hovered && !marked && state != 1u)
         shown = mix(shown, mix(behind, shown, dim_share), dimming);
     else if (dimming > 0.0 && lit)
         shown = mix(shown, shown * 1.12, dimming);
@@ -147,9 +150,9 @@ FAR_VERTEX = """#version 330 core
 layout(location = 4) in ivec3 voxel;
 layout(location = 6) in uvec4 look;
 uniform mat4 view; uniform mat4 projection;
-uniform vec3 palette[33]; uniform vec3 inhibited_color; uniform vec3 selection_color;
+uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 selection_color;
 uniform float dimming; uniform float reveal; uniform float dim_share; uniform float light_theme;
-uniform float fog_start; uniform float fog_end; uniform float pixels_a_world_unit;
+uniform float fog_start; uniform float fog_end; uniform float pixels_a_world_unit; uniform float level_depth;
 flat out vec4 shown;                                               // colour; share of the background in it
 flat out float side;                                               // pixels across; negative: point downward
 """
@@ -161,11 +164,12 @@ void main() {
     vec4 seen = view * vec4((vec3(voxel) + 0.5) * 0.70710678, 1.0);
     gl_Position = projection * seen;
     bool lit = (look.z & 1u) != 0u && float(look.w) / 255.0 <= reveal;
-    bool chosen = (look.z & 6u) != 0u;
-    float edge = pixels_a_world_unit / max(-seen.z, 1e-3);
+    bool chosen = (look.z & 14u) != 0u;
+    if ((look.z & 16u) != 0u) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+    float edge = pixels_a_world_unit / (level_depth > 0.0 ? level_depth : max(-seen.z, 1e-3));
     gl_PointSize = clamp(edge * 0.82, 1.0, 12.0);
     if (chosen || (dimming > 0.0 && lit)) gl_PointSize = max(gl_PointSize * 1.5, 4.0);
-    vec3 base = palette[min(look.x, 32u)];
+    vec3 base = palette[min(look.x, 56u)];
     if (look.y == 1u) base = voided(base);
     if (look.y == 2u) base = inhibited_color * 0.80;
     int turn = (voxel.x * 7 + voxel.y * 13 + voxel.z * 29) & 7;    // faces meet the light at many angles
@@ -199,13 +203,15 @@ DOT_VERTEX = """#version 330 core
 layout(location = 0) in vec3 position;
 uniform mat4 view; uniform mat4 projection;
 uniform float world_size; uniform float most_pixels; uniform float pixels_a_world_unit; uniform float towards_eye;
+uniform float level_depth;                                         // without perspective: the depth whose size all have
 out float eye_depth;
 void main() {
     vec4 seen = view * vec4(position, 1.0);
     seen.xyz *= 1.0 - towards_eye / max(length(seen.xyz), 1e-3);
     gl_Position = projection * seen;
     eye_depth = -seen.z;
-    gl_PointSize = clamp(world_size * pixels_a_world_unit / max(eye_depth, 1e-3), 1.0, most_pixels);
+    float depth = level_depth > 0.0 ? level_depth : max(eye_depth, 1e-3);
+    gl_PointSize = clamp(world_size * pixels_a_world_unit / depth, 1.0, most_pixels);
 }
 """
 

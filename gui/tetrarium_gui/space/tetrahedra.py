@@ -268,6 +268,7 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
             self._begin(program, self._far_array)
             pixels = self.view().deviceHeight() / (2 * np.tan(FIELD_OF_VIEW / 2))
             GL.glUniform1f(program["pixels_a_world_unit"], pixels)
+            GL.glUniform1f(program["level_depth"], self.camera.level_depth)
             GL.glEnable(GL.GL_PROGRAM_POINT_SIZE)
             GL.glDrawElements(GL.GL_POINTS, len(lists.points), GL.GL_UNSIGNED_INT, None)
             self.uploads.draw_calls += 1
@@ -313,6 +314,7 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
         self._set_matrices(program)
         pixels = self.view().deviceHeight() / (2 * np.tan(FIELD_OF_VIEW / 2))
         GL.glUniform1f(program["pixels_a_world_unit"], pixels)
+        GL.glUniform1f(program["level_depth"], self.camera.level_depth)
         GL.glEnable(GL.GL_PROGRAM_POINT_SIZE)
         GL.glEnable(GL.GL_BLEND)
         GL.glBlendFuncSeparate(GL.GL_SRC_ALPHA, GL.GL_ONE_MINUS_SRC_ALPHA, GL.GL_ONE, GL.GL_ONE_MINUS_SRC_ALPHA)

@@ -7,22 +7,26 @@ flat where there is none) and an overlay above it writes. Nothing runs while not
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from tetrarium.model import CATEGORIES, Float32
+from tetrarium.model import CATEGORIES, Bool, Float32, UInt8
+from tetrarium_gui.space import choosing
 from tetrarium_gui.space.camera import Camera, Pose, blend
+from tetrarium_gui.space.coloring import Visibility, palette_indices
 from tetrarium_gui.space.detail import HARDWARE, SOFTWARE, SOFTWARE_IN_MOTION
 from tetrarium_gui.space.flat import FlatCanvas
 from tetrarium_gui.space.overlay import Card, Overlay
 from tetrarium_gui.space.picking import pick
 from tetrarium_gui.space.scene import CIRCUMRADIUS, Scene, births, geometry, looks, scene_of
 from tetrarium_gui.space.tetrahedra import Atmosphere, GLCanvas
-from tetrarium_gui.state import ColorBy, WindowState
+from tetrarium_gui.state import WindowState
 from tetrarium_gui.style import CAMERA_EASE, GROW_TIME, REVEAL_TIME, Theme, scene_palette, visible
+from tetrarium_gui.words import t
 
 FRAME = 16
 """Milliseconds between frames while something moves."""
@@ -50,11 +54,12 @@ class SpaceView(QWidget):
 
     hovered = Signal(str)
     notice = Signal(str)
+    menu_asked = Signal(QPoint)
 
     def __init__(self, state: WindowState, theme: Theme, *, opengl: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("space")
-        self.setAccessibleName("The space of memories; the list below holds the same memories as text")
+        self.setAccessibleName(t("space.name"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setMinimumSize(320, 240)
@@ -69,6 +74,10 @@ class SpaceView(QWidget):
         self._grows_until = self._reveals_from = 0.0
         self._flight: tuple[Pose, Pose, float] | None = None
         self._poses: list[Pose] = []
+        self.visibility = Visibility()
+        self._colors: UInt8 = np.zeros(0, np.uint8)
+        self._away: Bool = np.zeros(0, np.bool_)
+        self._path: list[tuple[float, float]] = []  # of a box or lasso that is being drawn, pixels
         self._press: QPointF | None = None
         self._untouched = True  # until a person moves the camera, a growing space stays in view
         self._last = QPointF()
@@ -96,7 +105,9 @@ class SpaceView(QWidget):
         state.snapshot_changed.connect(self._take_snapshot)
         state.selection_changed.connect(self._take_selection)
         state.highlight_changed.connect(self._take_highlight)
-        state.color_by_changed.connect(self._take_looks)
+        state.color_by_changed.connect(self._take_colors)
+        state.chosen_changed.connect(self._take_looks)
+        state.links_changed.connect(self._take_links)
 
     # --- commands -------------------------------------------------------------------------------
     def fit_all(self) -> None:
@@ -179,7 +190,8 @@ class SpaceView(QWidget):
             self._grows_until = self._now() + GROW_TIME
             self._clock.start()
             self._keep_in_view(scene)
-        self._take_looks()
+        self._take_colors()
+        self._take_links()
 
     @staticmethod
     def _heart(scene: Scene) -> Float32:
@@ -226,16 +238,96 @@ class SpaceView(QWidget):
             return
         look = looks(
             scene,
-            color_by=self.state.color_by,
+            colors=self._colors,
             highlight=self.state.highlight,
             selected=self.state.selected,
             hovered=self.hovered_id,
+            marked=frozenset(self.state.chosen),
+            away=None if self.visibility.is_whole else self._away,
         )
         if self.gl is not None:
             self.gl.tetrahedra.set_looks(look)
         if self.flat is not None:
             self.flat.looks, self.flat.dimming = look, self.state.highlight is not None
+        self.refresh()
+
+    def _take_colors(self) -> None:
+        """What the colours mean has changed, or what there is to colour."""
+        if self.scene is None or self.state.snapshot is None:
+            return
+        self._colors = palette_indices(self.state.snapshot, self.scene, self.state.color_by, time.time())
         self.overlay.color_by = self.state.color_by
+        self._take_visibility()
+
+    def _take_visibility(self) -> None:
+        if self.scene is None:
+            return
+        self._away = self.visibility.mask(self.scene, self._colors)
+        self.overlay.filtered = self.visibility.filtered
+        self.overlay.away = 0 if self.visibility.is_whole else int(self._away.sum())
+        self._take_looks()
+
+    def _take_links(self) -> None:
+        self.overlay.links = self.state.links
+        self.refresh()
+
+    # --- several memories -----------------------------------------------------------------------
+    def chosen(self) -> frozenset[str]:
+        """The marked memories, else the selected one."""
+        return frozenset(self.state.chosen or ([self.state.selected] if self.state.selected else ()))
+
+    def isolate(self) -> None:
+        """Show the chosen memories alone."""
+        if chosen := self.chosen():
+            self.visibility.isolated = chosen
+            self._take_visibility()
+
+    def hide_chosen(self) -> None:
+        """Hide the chosen memories; they stay as they are."""
+        if chosen := self.chosen():
+            self.visibility.hidden |= chosen
+            self.state.choose(())
+            self._take_visibility()
+
+    def show_everything(self) -> None:
+        """Take isolation, hiding and the legend's filters back."""
+        self.visibility.show_all()
+        self._take_visibility()
+
+    def filter_class(self, index: int) -> None:
+        """Filter a class of the legend away, or show it again."""
+        self.visibility.toggle(index)
+        self._take_visibility()
+
+    def mark_rest(self) -> None:
+        """Mark what is shown and not marked."""
+        if self.scene is not None:
+            self._mark(choosing.rest(self.scene, frozenset(self.state.chosen), self._away))
+
+    def mark_touching(self) -> None:
+        """Let the marks grow by one step over shared vertices."""
+        if self.scene is not None:
+            self._mark(self.chosen().union(choosing.touching(self.scene, self.chosen())))
+
+    def mark_cluster(self) -> None:
+        """Mark the whole cluster of the selected memory."""
+        scene = self.scene
+        if scene is not None and (row := scene.row(self.state.selected)) >= 0:
+            self._mark(scene.ids[at] for at in np.flatnonzero(scene.cluster == scene.cluster[row]))
+
+    def _mark(self, memory_ids: Iterable[str]) -> None:
+        """Mark these memories, in the order of the scene."""
+        assert self.scene is not None
+        self.state.choose(tuple(sorted(memory_ids, key=self.scene.row)))
+
+    # --- camera commands ------------------------------------------------------------------------
+    def look_from(self, side: str) -> None:
+        """From `front`, `right` or `top`."""
+        self._fly(self.camera.from_side(side))
+
+    def set_level(self, level: bool) -> None:
+        """With or without perspective."""
+        self.camera.level = level
         self.refresh()
 
     # --- pointer and keys -----------------------------------------------------------------------
@@ -255,18 +347,61 @@ class SpaceView(QWidget):
         step, self._last, self._dragged = position - self._last, position, True
         self._flight, self._untouched = None, False
         self._hide_card()
+        gesture = event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier)
+        if gesture and event.buttons() & Qt.MouseButton.LeftButton:
+            self._draw_outline(position, is_box=bool(gesture & Qt.KeyboardModifier.ShiftModifier))
+            return
         self._in_motion()
-        pans = event.buttons() & (Qt.MouseButton.RightButton | Qt.MouseButton.MiddleButton)
-        if pans or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        if event.buttons() & (Qt.MouseButton.RightButton | Qt.MouseButton.MiddleButton):
             self.camera.pan(step.x(), step.y())
         else:
             self.camera.orbit(step.x(), step.y())
         self.refresh()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if self._press is not None and not self._dragged and event.button() == Qt.MouseButton.LeftButton:
+        if self._path:
+            self._mark_outlined()
+        elif self._press is not None and not self._dragged and event.button() == Qt.MouseButton.LeftButton:
+            self._click(event.position(), adds=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+        elif self._press is not None and not self._dragged and event.button() == Qt.MouseButton.RightButton:
             self.state.select(self._at(event.position()))
+            self.menu_asked.emit(event.globalPosition().toPoint())
         self._press = None
+
+    def _click(self, position: QPointF, *, adds: bool) -> None:
+        """Select what is under the pointer; with Shift put a mark on it or take it off; on the legend, filter."""
+        if (index := self.overlay.legend_at(position)) is not None:
+            self.filter_class(index)
+            return
+        memory_id = self._at(position)
+        if adds:
+            if memory_id:
+                first = self.chosen()
+                self._mark(first ^ {memory_id} if first != {memory_id} else first)
+            return
+        self.state.choose(())
+        self.state.select(memory_id)
+
+    def _draw_outline(self, position: QPointF, *, is_box: bool) -> None:
+        assert self._press is not None
+        start, here = (self._press.x(), self._press.y()), (position.x(), position.y())
+        self._path = [start, here] if is_box else [*(self._path or [start]), here]
+        self.overlay.outline, self.overlay.outline_is_box = tuple(self._path), is_box
+        self.overlay.update()
+
+    def _mark_outlined(self) -> None:
+        """The box or lasso is closed: mark what lies inside, beside what is marked already."""
+        path, self._path = self._path, []
+        is_box, self.overlay.outline = self.overlay.outline_is_box, ()
+        self.overlay.update()
+        if self.scene is None:
+            return
+        found = (
+            choosing.in_box(self.scene, self.camera, path[0], path[-1], self._away)
+            if is_box
+            else choosing.in_lasso(self.scene, self.camera, path, self._away)
+        )
+        self._mark({*self.state.chosen, *found})
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if memory_id := self._at(event.position()):
@@ -315,7 +450,8 @@ class SpaceView(QWidget):
     def _at(self, position: QPointF) -> str:
         if self.scene is None:
             return ""
-        row = pick(self.scene, *self.camera.ray(position.x(), position.y()))
+        away = None if self.visibility.is_whole else self._away
+        row = pick(self.scene, *self.camera.ray(position.x(), position.y()), away)
         return self.scene.ids[row] if row >= 0 else ""
 
     def _hover(self, position: QPointF) -> None:
@@ -337,12 +473,14 @@ class SpaceView(QWidget):
         assert scene is not None
         assert snapshot is not None
         row = scene.row(memory_id)
-        words = [CATEGORIES[int(snapshot.category[row])].value, scene.clusters[int(scene.cluster[row])].name]
+        words = [
+            t(f"category.{CATEGORIES[int(snapshot.category[row])].value}"),
+            scene.clusters[int(scene.cluster[row])].name,
+        ]
         if scene.inhibited[row]:
-            words.append("inhibited")
+            words.append(t("space.inhibited"))
         palette = scene_palette(self.theme)
-        by_cluster = self.state.color_by is ColorBy.CLUSTER
-        color = palette[int((scene.cluster_palette if by_cluster else scene.category_palette)[row])]
+        color = palette[int(self._colors[row])]
         return Card(
             excerpt=snapshot.excerpts[row],
             line=" · ".join(word for word in words if word),

@@ -1,0 +1,115 @@
+"""The panels' docks: where each stands at the first start, shown, hidden, remembered.
+
+A panel that floats, moves or hides keeps its place over restarts; "Reset layout" brings the first one back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QByteArray, QSettings, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+
+from tetrarium_gui.words import t
+
+LEFT_WIDTH, RIGHT_WIDTH, BOTTOM_HEIGHT = 320, 320, 240
+LAYOUT_VERSION = 2
+"""Counts up when a panel is added: a layout of before is then left aside."""
+
+_AREAS = Qt.DockWidgetArea
+PLACES: dict[str, Qt.DockWidgetArea] = {
+    "search": _AREAS.LeftDockWidgetArea,
+    "clusters": _AREAS.LeftDockWidgetArea,
+    "inspector": _AREAS.RightDockWidgetArea,
+    "health": _AREAS.RightDockWidgetArea,
+    "settings": _AREAS.RightDockWidgetArea,
+    "list": _AREAS.BottomDockWidgetArea,
+    "voids": _AREAS.BottomDockWidgetArea,
+    "inhibition": _AREAS.BottomDockWidgetArea,
+    "activity": _AREAS.BottomDockWidgetArea,
+    "timeline": _AREAS.BottomDockWidgetArea,
+    "trash": _AREAS.BottomDockWidgetArea,
+}
+"""Where every panel stands at first; those of one area are tabs, in this order, the first in front."""
+
+
+class Docks:
+    """The docks of one window by the names of their panels."""
+
+    def __init__(self, window: QMainWindow, panels: Mapping[str, QWidget]) -> None:
+        self._window = window
+        self._docks = {name: self._dock(name, panels[name]) for name in PLACES}
+        self.arrange()
+
+    def __getitem__(self, name: str) -> QDockWidget:
+        return self._docks[name]
+
+    def values(self) -> tuple[QDockWidget, ...]:
+        return tuple(self._docks.values())
+
+    def show(self, name: str) -> None:
+        """Bring a panel to the front."""
+        self._docks[name].show()
+        self._docks[name].raise_()
+
+    def actions(self) -> tuple[QAction, ...]:
+        """One action a panel: shows it, in front, with the keyboard in it."""
+        return tuple(self._action(name) for name in PLACES)
+
+    def arrange(self) -> None:
+        """The layout of the first start."""
+        first: dict[Qt.DockWidgetArea, QDockWidget] = {}
+        for name, area in PLACES.items():
+            dock = self._docks[name]
+            dock.setFloating(False)
+            self._window.addDockWidget(area, dock)
+            dock.show()
+            if area in first:
+                self._window.tabifyDockWidget(first[area], dock)
+            first.setdefault(area, dock)
+        for dock in first.values():
+            dock.raise_()
+        sides = [self._docks["search"], self._docks["inspector"]]
+        self._window.resizeDocks(sides, [LEFT_WIDTH, RIGHT_WIDTH], Qt.Orientation.Horizontal)
+        self._window.resizeDocks([self._docks["list"]], [BOTTOM_HEIGHT], Qt.Orientation.Vertical)
+
+    def hide_all(self, hidden: bool) -> None:
+        """Leave the space alone, or bring every panel back."""
+        for dock in self._docks.values():
+            dock.setVisible(not hidden)
+        if not hidden:
+            for name in ("search", "inspector", "list"):
+                self._docks[name].raise_()
+
+    def restore(self, settings: QSettings) -> None:
+        geometry, layout = settings.value("geometry"), settings.value("layout")
+        if isinstance(geometry, QByteArray):
+            self._window.restoreGeometry(geometry)
+        if isinstance(layout, QByteArray):
+            self._window.restoreState(layout, LAYOUT_VERSION)
+
+    def keep(self, settings: QSettings) -> None:
+        settings.setValue("geometry", self._window.saveGeometry())
+        settings.setValue("layout", self._window.saveState(LAYOUT_VERSION))
+
+    def _dock(self, name: str, panel: QWidget) -> QDockWidget:
+        dock = QDockWidget(t(f"window.{name}"), self._window)
+        dock.setObjectName(name)
+        dock.setWidget(panel)
+        return dock
+
+    def _action(self, name: str) -> QAction:
+        action = QAction(t("command.show_panel", panel=t(f"window.{name}")), self._window)
+        action.setObjectName(f"show_{name}")
+        action.setStatusTip(t(f"window.{name}_tip"))
+
+        def show() -> None:
+            self.show(name)
+            panel = self._docks[name].widget()
+            panel.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            if not panel.hasFocus():
+                panel.focusNextChild()
+
+        action.triggered.connect(show)
+        return action

@@ -1,0 +1,163 @@
+"""What every client does, as it happens, and everything that was changed, to take back."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from PySide6.QtCore import QDateTime, QLocale, Signal
+from PySide6.QtWidgets import QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
+
+from tetrarium.model import HistoryEntry, RecallTrace
+from tetrarium_gui.panels.parts import EmptyState, PlainLabel, when
+from tetrarium_gui.panels.rows import Row, RowList
+from tetrarium_gui.panels.writing import button
+from tetrarium_gui.style import GRID, SIZE_SMALL, Theme
+from tetrarium_gui.words import t
+
+KEPT = 300
+"""Events that the feed keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One thing that a client did. kind: of the catalogue's section "activity"; trace: of a recall."""
+
+    kind: str
+    client: str
+    text: str
+    memory_id: str = ""
+    trace: RecallTrace | None = None
+
+
+class ActivityPanel(QWidget):
+    """A feed, newest first, and the history of changes with a way back for each."""
+
+    memory_selected = Signal(str)
+    memory_opened = Signal(str)
+    recall_opened = Signal(object)  # RecallTrace
+    undo_asked = Signal(int)
+    redo_asked = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self._feed: deque[tuple[int, datetime, Happening]] = deque(maxlen=KEPT)
+        self._seen = 0
+        self._entries: dict[str, HistoryEntry] = {}
+        columns = [f"activity.{name}" for name in ("at", "client", "kind", "what")]
+        self.feed = RowList("activity.feed_name", columns, (90, 150, 110, 0))
+        columns = [f"activity.{name}" for name in ("summary", "client", "at", "state")]
+        self.changes = RowList("activity.changes_name", columns, (0, 150, 150, 110))
+        self.empty, self.unchanged = EmptyState(t("activity.empty"), theme), EmptyState(t("activity.unchanged"), theme)
+        self.clients = PlainLabel(size=SIZE_SMALL)
+        self.undo = button("activity.undo", lambda: self._with_entry(self.undo_asked.emit))
+        self.redo = button("activity.redo", lambda: self._with_entry(self.redo_asked.emit))
+        self._lay_out()
+        for rows in (self.feed, self.changes):
+            rows.memory_selected.connect(self.memory_selected)
+        self.changes.memory_opened.connect(self.memory_opened)
+        self.feed.itemActivated.connect(lambda _: self._open())
+        self.changes.keys_changed.connect(self._allow)
+        self._fill()
+        self.show_history(())
+
+    def set_theme(self, theme: Theme) -> None:
+        self.theme = theme
+        for empty in (self.empty, self.unchanged):
+            empty.set_theme(theme)
+        self.clients.setStyleSheet(f"color: {theme.muted};")
+
+    def add(self, happenings: Sequence[Happening]) -> None:
+        """Put what happened on top of the feed."""
+        for happening in happenings:
+            self._seen += 1
+            self._feed.appendleft((self._seen, datetime.now(UTC), happening))
+        if happenings:
+            self._fill()
+
+    def show_history(self, entries: Sequence[HistoryEntry]) -> None:
+        self._entries = {str(entry.id): entry for entry in entries}
+        self.changes.set_rows(
+            Row(
+                str(entry.id),
+                (entry.summary, _client(entry.client), when(entry.at), self._state(entry)),
+                entry.ids[0] if len(entry.ids) == 1 else "",
+                self.theme.muted if entry.undone else "",
+            )
+            for entry in entries
+        )
+        self.unchanged.setVisible(not entries)
+        self.changes.setVisible(bool(entries))
+        self._allow()
+
+    def _fill(self) -> None:
+        self.feed.set_rows(
+            Row(
+                str(number),
+                (_time(at), _client(done.client), t(f"activity.{done.kind}"), done.text),
+                done.memory_id,
+            )
+            for number, at, done in self._feed
+        )
+        self.empty.setVisible(not self._feed)
+        self.feed.setVisible(bool(self._feed))
+        names = sorted({_client(done.client) for _, _, done in self._feed})
+        self.clients.setText(t("activity.clients", names=", ".join(names)[:200]) if names else "")
+
+    def _open(self) -> None:
+        key = self.feed.current_key()
+        for number, _, done in self._feed:
+            if str(number) == key:
+                if done.trace is not None:
+                    self.recall_opened.emit(done.trace)
+                elif done.memory_id:
+                    self.memory_opened.emit(done.memory_id)
+
+    @staticmethod
+    def _state(entry: HistoryEntry) -> str:
+        if entry.undone:
+            return t("activity.undone")
+        return t("activity.reversible" if entry.reversible else "activity.final")
+
+    def _with_entry(self, act: Callable[[int], object]) -> None:
+        if (entry := self._entries.get(self.changes.current_key())) is not None:
+            act(entry.id)
+
+    def _allow(self) -> None:
+        entry = self._entries.get(self.changes.current_key())
+        self.undo.setEnabled(entry is not None and entry.reversible and not entry.undone)
+        self.redo.setEnabled(entry is not None and entry.undone)
+
+    def _lay_out(self) -> None:
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        pages: tuple[tuple[str, tuple[QWidget, ...], tuple[QWidget, ...]], ...] = (
+            ("activity.tab_feed", (self.clients,), (self.empty, self.feed)),
+            ("activity.tab_changes", (self.redo, self.undo), (self.unchanged, self.changes)),
+        )
+        for name, top, parts in pages:
+            page, row = QWidget(), QHBoxLayout()
+            column = QVBoxLayout(page)
+            column.setContentsMargins(0, 0, 0, 0)
+            row.setContentsMargins(GRID, GRID // 2, GRID, GRID // 2)
+            row.addStretch()
+            for part in top:
+                row.addWidget(part)
+            column.addLayout(row)
+            for part in parts:
+                column.addWidget(part, 1)
+            self.tabs.addTab(page, t(name))
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self.tabs)
+
+
+def _time(at: datetime) -> str:
+    return QLocale().toString(QDateTime.fromSecsSinceEpoch(round(at.timestamp())).time(), "HH:mm:ss")
+
+
+def _client(name: str) -> str:
+    return name or t("activity.owner")

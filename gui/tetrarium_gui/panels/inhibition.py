@@ -1,0 +1,158 @@
+"""What inhibits what, why, by whom and since when; what may contradict; and what a recall would answer without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
+
+from tetrarium.model import Contradiction, Inhibition, RecallTrace
+from tetrarium_gui.panels.parts import EmptyState, PlainLabel, when
+from tetrarium_gui.panels.rows import Row, RowList
+from tetrarium_gui.panels.writing import Sheet, button
+from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
+from tetrarium_gui.words import t
+
+MOST_DIFFERENCES = 12
+"""Memories that the preview names on each side."""
+
+
+class InhibitionPanel(QWidget):
+    """Lists edges and proposals; emits what a person decides about them."""
+
+    memory_selected = Signal(str)
+    memory_opened = Signal(str)
+    lift_asked = Signal(str)  # the inhibited memory
+    amend_asked = Signal(str, str)  # the inhibited memory, the new reason
+    add_asked = Signal()  # inhibit what is selected
+    preview_asked = Signal(str)  # the inhibited memory
+    both_true_asked = Signal(str, str)
+    supersede_asked = Signal(str, str)  # newer, older
+
+    def __init__(self, theme: Theme, excerpt_of: Callable[[str], str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme, self._excerpt_of = theme, excerpt_of
+        self._edges: dict[str, Inhibition] = {}
+        self._pairs: dict[str, Contradiction] = {}
+        columns = [f"inhibition.{name}" for name in ("target", "successor", "why", "who", "since", "state")]
+        self.edges = RowList("inhibition.name", columns, (0, 260, 170, 100, 140, 130))
+        columns = [f"inhibition.{name}" for name in ("newer", "older", "conflict")]
+        self.pairs = RowList("inhibition.pairs_name", columns, (0, 360, 260))
+        self.empty, self.no_pairs = EmptyState(t("inhibition.empty"), theme), EmptyState(t("inhibition.none"), theme)
+        self.sheet, self.preview = Sheet(self.edges), PlainLabel(size=SIZE_SMALL)
+        self.preview.setWordWrap(True)
+        self.preview.setMargin(GRID)
+        self.preview.hide()
+        self.add = button("inhibition.add", self.add_asked.emit)
+        self.lift = button("inhibition.lift", lambda: self._with_edge(self.lift_asked.emit), primary=True)
+        self.amend = button("inhibition.amend", self._ask_reason)
+        self.compare = button("inhibition.compare", lambda: self._with_edge(self.preview_asked.emit))
+        self.both = button("inhibition.both_true", lambda: self._with_pair(self.both_true_asked.emit))
+        self.supersede = button(
+            "inhibition.supersede", lambda: self._with_pair(self.supersede_asked.emit), primary=True
+        )
+        self._lay_out()
+        for rows in (self.edges, self.pairs):
+            rows.memory_selected.connect(self.memory_selected)
+            rows.memory_opened.connect(self.memory_opened)
+            rows.keys_changed.connect(self._allow)
+        self.show_edges(())
+        self.show_pairs(())
+
+    def set_theme(self, theme: Theme) -> None:
+        self.theme = theme
+        for empty in (self.empty, self.no_pairs):
+            empty.set_theme(theme)
+        self.preview.setStyleSheet(f"color: {theme.text};")
+
+    def show_edges(self, edges: Sequence[Inhibition]) -> None:
+        self._edges = {f"{at}": edge for at, edge in enumerate(reversed(edges))}
+        self.edges.set_rows(self._row(key, edge) for key, edge in reversed(self._edges.items()))
+        self.empty.setVisible(not edges)
+        self.edges.setVisible(bool(edges))
+        in_force = sum(edge.lifted_at is None for edge in edges)
+        self.tabs.setTabText(0, t("inhibition.tab_edges", count=in_force))
+
+    def show_pairs(self, pairs: Sequence[Contradiction]) -> None:
+        self._pairs = {f"{pair.newer} {pair.older}": pair for pair in pairs}
+        self.pairs.set_rows(
+            Row(key, (self._excerpt_of(pair.newer), pair.excerpt, pair.why), pair.newer)
+            for key, pair in self._pairs.items()
+        )
+        self.no_pairs.setVisible(not pairs)
+        self.pairs.setVisible(bool(pairs))
+        self.tabs.setTabText(1, t("inhibition.tab_pairs", count=len(pairs)))
+
+    def show_preview(self, with_it: RecallTrace, without: RecallTrace) -> None:
+        """The last recall as it is, and as it would be if the chosen memory were released."""
+        now, then = {h.id for h in with_it.blocks}, {h.id for h in without.blocks}
+        came = [h.id for h in without.blocks if h.id not in now]
+        went = [h.id for h in with_it.blocks if h.id not in then]
+        lines = [t("inhibition.preview", query=visible(with_it.query)[:120])]
+        for name, ids in (("inhibition.would_come", came), ("inhibition.would_go", went)):
+            lines += [f"{t(name)} {visible(self._excerpt_of(i))[:110]}" for i in ids[:MOST_DIFFERENCES]]
+        if len(lines) == 1:
+            lines.append(t("inhibition.no_difference"))
+        self.preview.setText("\n".join(lines))
+        self.preview.show()
+
+    def _row(self, key: str, edge: Inhibition) -> Row:
+        by = self._excerpt_of(edge.successor) if edge.successor else t("inhibition.by_hand")
+        state = t("inhibition.lifted", when=when(edge.lifted_at)) if edge.lifted_at else t("inhibition.in_force")
+        cells = (self._excerpt_of(edge.target), by, edge.reason, edge.author, when(edge.created_at), state)
+        ink = self.theme.muted if edge.lifted_at else self.theme.inhibited_text
+        return Row(key, cells, edge.target, ink)
+
+    def _edge(self) -> Inhibition | None:
+        edge = self._edges.get(self.edges.current_key())
+        return edge if edge is not None and edge.lifted_at is None else None
+
+    def _with_edge(self, act: Callable[[str], object]) -> None:
+        if (edge := self._edge()) is not None:
+            act(edge.target)
+
+    def _with_pair(self, act: Callable[[str, str], object]) -> None:
+        if (pair := self._pairs.get(self.pairs.current_key())) is not None:
+            act(pair.newer, pair.older)
+
+    def _ask_reason(self) -> None:
+        if (edge := self._edge()) is not None:
+            self.sheet.ask(
+                t("inhibition.amend_title"),
+                "",
+                t("inhibition.amend"),
+                lambda _, why: self.amend_asked.emit(edge.target, why),
+                line=edge.reason,
+                line_hint=t("sheet.why"),
+            )
+
+    def _allow(self) -> None:
+        for made in (self.lift, self.amend, self.compare):
+            made.setEnabled(self._edge() is not None)
+        for made in (self.both, self.supersede):
+            made.setEnabled(bool(self.pairs.current_key()))
+        self.preview.hide()
+
+    def _lay_out(self) -> None:
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        edge_buttons, pair_buttons = (self.add, self.compare, self.amend, self.lift), (self.both, self.supersede)
+        for name, parts, buttons in (
+            ("inhibition.tab_edges", (self.sheet, self.preview, self.empty, self.edges), edge_buttons),
+            ("inhibition.tab_pairs", (self.no_pairs, self.pairs), pair_buttons),
+        ):
+            page, row = QWidget(), QHBoxLayout()
+            column = QVBoxLayout(page)
+            column.setContentsMargins(0, 0, 0, 0)
+            row.setContentsMargins(GRID, GRID // 2, GRID, GRID // 2)
+            row.addStretch()
+            for made in buttons:
+                row.addWidget(made)
+            column.addLayout(row)
+            for part in parts:
+                column.addWidget(part, 1 if part in (self.empty, self.edges, self.no_pairs, self.pairs) else 0)
+            self.tabs.addTab(page, t(name, count=0))
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self.tabs)

@@ -1,0 +1,60 @@
+"""One window at a time on one space at a time. Another space, or another language, is another window in the same place.
+
+No widget has to forget a space or translate itself: the old window keeps its layout in the settings and is gone, its
+engine is joined, and the new one starts as the program does.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSettings, QTimer
+from PySide6.QtGui import QGuiApplication
+
+from tetrarium_gui.bridge import Bridge
+from tetrarium_gui.main_window import MainWindow
+
+log = logging.getLogger(__name__)
+
+
+class Shell(QObject):
+    """Holds the open window and its engine.
+
+    path: folder of the space, None for the default one; opengl: False draws flat.
+    """
+
+    def __init__(self, path: Path | None, settings: QSettings, *, sample: bool = False, opengl: bool = True) -> None:
+        super().__init__()
+        self._settings, self._opengl = settings, opengl
+        self.path = path
+        self._make(sample=sample)
+
+    def show(self) -> None:
+        """Show the window, then start its engine."""
+        self.window.show()
+        self.bridge.start()
+
+    def close(self) -> bool:
+        """Join the engine; False when it did not end in time."""
+        return self.bridge.close()
+
+    def reopen(self, path: Path | None) -> None:
+        """Close the window and its space, and open another one; None: the same space again."""
+        before = QGuiApplication.quitOnLastWindowClosed()
+        QGuiApplication.setQuitOnLastWindowClosed(False)
+        self.window.close()
+        if not self.bridge.close():
+            log.warning("The engine did not end in time; what was stored is safe.")
+        self.window.deleteLater()
+        self.bridge.deleteLater()
+        self.path = path or self.path
+        self._make(sample=False)
+        self.show()
+        QGuiApplication.setQuitOnLastWindowClosed(before)
+
+    def _make(self, *, sample: bool) -> None:
+        self.bridge = Bridge(self.path, sample=sample)
+        self.window = MainWindow(self.bridge, self._settings, opengl=self._opengl)
+        # Not from within the menu that asked for it: that menu belongs to the window that goes.
+        self.window.reopen_asked.connect(lambda path: QTimer.singleShot(0, self, lambda: self.reopen(path)))

@@ -1,0 +1,147 @@
+"""Search, recall and selection: what is asked, what comes back, and who follows it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from tetrarium.model import (
+    Changes,
+    Inhibition,
+    KnowledgeGraph,
+    Memory,
+    Neighbour,
+    Origin,
+    RecallTrace,
+    SearchResult,
+    Version,
+)
+from tetrarium_gui.state import Link, highlight_of_recall, highlight_of_search
+from tetrarium_gui.wiring.desk import Desk
+
+DRAWN = 60
+"""Nodes of the graph around the selected memory that are asked for."""
+
+
+class Answers(QObject):
+    """Connects the search panel, the voids, the list, the space and the inspector with the bridge."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        panels, bridge, commands = desk.panels, desk.bridge, desk.commands
+        panels.search.search_asked.connect(bridge.search)
+        panels.search.recall_asked.connect(bridge.recall)
+        panels.search.cleared.connect(self._forget)
+        for selected in (panels.search.hit_selected, panels.list.memory_selected, panels.voids.memory_selected):
+            selected.connect(desk.state.select)
+        for opened in (
+            panels.search.hit_opened,
+            panels.list.memory_opened,
+            panels.voids.memory_opened,
+            panels.inspector.memory_asked,
+        ):
+            opened.connect(desk.open_memory)
+        panels.inspector.word_chosen.connect(self._search_word)
+        desk.state.selection_changed.connect(self._follow)
+        bridge.searched.connect(self._take_search)
+        bridge.recalled.connect(self._take_recall)
+        bridge.memory_ready.connect(self._take_memory)
+        bridge.changed.connect(self._take_changes)
+        for name, act in (
+            ("search", lambda: self._ask_for(recalling=False)),
+            ("recall", lambda: self._ask_for(recalling=True)),
+            ("next_hit", lambda: panels.search.step(1)),
+            ("previous_hit", lambda: panels.search.step(-1)),
+            ("clear", self._clear),
+        ):
+            commands[name].triggered.connect(act)
+
+    def _ask_for(self, *, recalling: bool) -> None:
+        self._desk.docks.show("search")
+        self._desk.panels.search.set_recalling(recalling)
+
+    def _search_word(self, word: str) -> None:
+        self._desk.panels.search.box.setText(word)
+        self._desk.panels.search.set_recalling(False)
+
+    def _clear(self) -> None:
+        """Escape steps back: first the words and what they lit, then marks, then the selection, then the camera."""
+        state, search = self._desk.state, self._desk.panels.search
+        if search.box.text() or state.highlight is not None:
+            search.clear()
+            self._forget()
+        elif len(state.chosen) > 1:
+            state.choose(())
+        elif state.selected:
+            state.select("")
+        else:
+            self._desk.space.step_back()
+
+    def _forget(self) -> None:
+        self._desk.bridge.forget_questions()
+        self._desk.state.set_highlight(None)
+
+    def _take_search(self, result: SearchResult) -> None:
+        self._desk.panels.search.show_search(result)
+        self._desk.state.set_highlight(highlight_of_search(result))
+        self._desk.status.show_time("search", result.elapsed_ms)
+
+    def _take_recall(self, trace: RecallTrace) -> None:
+        self._desk.panels.search.show_recall(trace)
+        self._desk.panels.voids.show_trace(trace)
+        self._desk.docks["voids"].raise_()
+        self._desk.state.set_highlight(highlight_of_recall(trace))
+        self._desk.status.show_time("recall", trace.elapsed_ms)
+
+    def _follow(self, memory_id: str) -> None:
+        self._desk.panels.list.mark(memory_id)
+        self._desk.panels.search.mark(memory_id)
+        if memory_id:
+            self._read(memory_id)
+        else:
+            self._desk.panels.inspector.clear()
+            self._desk.state.set_links(())
+
+    def _read(self, memory_id: str) -> None:
+        """The memory first, since it is waited for; what hangs together with it follows."""
+        self._desk.bridge.get(memory_id)
+        self._desk.bridge.ask(
+            "details",
+            lambda s: (
+                s.versions(memory_id),
+                s.inhibitions(memory_id),
+                s.neighbours(memory_id),
+                s.relations(memory_id, limit=DRAWN),
+            ),
+            lambda found: self._take_details(memory_id, *found),
+            otherwise=lambda _: True,  # the memory itself was asked for just before: it tells what is wrong
+        )
+
+    def _take_details(
+        self,
+        memory_id: str,
+        versions: tuple[Version, ...],
+        edges: tuple[Inhibition, ...],
+        neighbours: tuple[Neighbour, ...],
+        graph: KnowledgeGraph,
+    ) -> None:
+        state = self._desk.state
+        if state.selected == memory_id:
+            self._desk.panels.inspector.show_details(versions, edges, neighbours, graph)
+            drawn = [edge for edge in graph.edges if edge.origin in (Origin.STATED, Origin.CORRECTION)]
+            state.set_links(tuple(Link(edge.source, edge.target, edge.kind) for edge in drawn))
+
+    def _take_memory(self, memory: Memory) -> None:
+        state = self._desk.state
+        if memory.id == state.selected:
+            clusters = state.snapshot.clusters if state.snapshot is not None else ()
+            cluster = next((c for c in clusters if c.id == memory.cluster), None)
+            self._desk.panels.inspector.show_memory(memory, cluster)
+
+    def _take_changes(self, changes: Changes) -> None:
+        """The memory on show is read again when it changed, and left when it is gone."""
+        selected = self._desk.state.selected
+        if selected in changes.removed:
+            self._desk.state.select("")
+        elif selected in (*changes.edited, *changes.inhibited, *changes.released, *changes.moved):
+            self._read(selected)

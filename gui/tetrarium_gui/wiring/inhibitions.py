@@ -1,0 +1,67 @@
+"""The Inhibition panel: edges and proposals in, decisions out."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from tetrarium.model import Contradiction, Inhibition
+from tetrarium_gui.bridge import CLIENT
+from tetrarium_gui.wiring.desk import Desk
+from tetrarium_gui.words import t
+from tetrarium_gui.worker import Verb
+
+Found = tuple[tuple[Inhibition, ...], tuple[Contradiction, ...]]
+
+
+class Inhibitions(QObject):
+    """Connects the panel with the bridge; every decision can be undone."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        self._found: Found = ((), ())
+        panel = desk.panels.inhibition
+        panel.memory_selected.connect(desk.state.select)
+        panel.memory_opened.connect(desk.open_memory)
+        panel.lift_asked.connect(self.lift)
+        panel.amend_asked.connect(self.amend)
+        panel.both_true_asked.connect(self.both_true)
+        panel.supersede_asked.connect(self.supersede)
+        panel.add_asked.connect(lambda: desk.commands["inhibit"].trigger())
+        desk.bridge.opened.connect(self.refresh)
+        desk.bridge.changed.connect(lambda _: self.refresh())
+        desk.state.snapshot_changed.connect(self._show)
+
+    def refresh(self) -> None:
+        self._desk.bridge.ask("inhibitions", lambda s: (s.corrections(), s.contradictions()), self._take)
+
+    def lift(self, memory_id: str) -> None:
+        self._do(lambda s: s.release(memory_id, client=CLIENT), "done.lifted")
+
+    def amend(self, memory_id: str, why: str) -> None:
+        self._do(lambda s: s.amend_inhibition(memory_id, why, client=CLIENT), "done.amended")
+
+    def both_true(self, newer: str, older: str) -> None:
+        self._do(lambda s: s.dismiss_contradiction(newer, older, client=CLIENT), "done.both_true")
+
+    def supersede(self, newer: str, older: str) -> None:
+        """The newer memory takes the place of the older one."""
+        reason = t("inhibition.reason")
+        self._do(lambda s: s.inhibit(older, successor=newer, reason=reason, client=CLIENT), "done.superseded")
+
+    def _do(self, verb: Verb, words: str) -> None:
+        def told(_: object) -> None:
+            self._desk.tell(t(words), undo=self._desk.commands["undo"].trigger)
+            self.refresh()
+
+        self._desk.bridge.edit(verb, told)
+
+    def _take(self, found: Found) -> None:
+        self._found = found
+        self._show()
+
+    def _show(self) -> None:
+        """Again with every snapshot: it has the first words of the memories."""
+        edges, pairs = self._found
+        self._desk.panels.inhibition.show_edges(edges)
+        self._desk.panels.inhibition.show_pairs(pairs)

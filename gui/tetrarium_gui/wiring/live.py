@@ -1,0 +1,100 @@
+"""What goes on in the space: stores and recalls of every client as they happen, health, and the life of the space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject
+
+from tetrarium.events import Recalled, Searched
+from tetrarium.model import Changes, Health, Memory, RecallTrace
+from tetrarium_gui.bridge import CLIENT
+from tetrarium_gui.panels.activity import Happening
+from tetrarium_gui.state import Highlight, highlight_of_recall
+from tetrarium_gui.wiring.desk import Desk
+from tetrarium_gui.words import t
+
+MOST = 30
+"""Memories of one burst that the feed names; the rest is told as a number."""
+
+
+class Live(QObject):
+    """Connects Activity, Timeline and Health with the bridge."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.window)
+        self._desk = desk
+        panels = desk.panels
+        panels.activity.memory_selected.connect(desk.state.select)
+        panels.activity.memory_opened.connect(desk.open_memory)
+        panels.timeline.range_chosen.connect(self._light)
+        panels.health.examine_asked.connect(self.examine)
+        panels.health.repair_asked.connect(self.repair)
+        panels.health.backup_asked.connect(self.back_up)
+        desk.bridge.changed.connect(self._take_changes)
+        desk.bridge.happened.connect(self._take_event)
+        desk.bridge.stats_ready.connect(panels.health.show_stats)
+        desk.state.snapshot_changed.connect(self._take_snapshot)
+
+    def examine(self) -> None:
+        self._desk.bridge.ask("examine", lambda s: s.health(), self._desk.panels.health.show_health)
+
+    def repair(self) -> None:
+        """Put right what can be put right, after a copy of what is there."""
+
+        def told(health: Health) -> None:
+            self._desk.tell(t("live.repaired"), t("live.kept_as", name=health.kept) if health.kept else "")
+            self._desk.panels.health.show_health(health)
+            self._desk.bridge.refresh()
+
+        self._desk.bridge.edit(lambda s: s.heal(), told)
+
+    def back_up(self) -> None:
+        self._desk.bridge.edit(lambda s: s.backup(), lambda copy: self._desk.tell(t("live.copied"), copy.name))
+
+    def _take_snapshot(self) -> None:
+        if (snapshot := self._desk.state.snapshot) is not None:
+            self._desk.panels.timeline.set_snapshot(snapshot)
+
+    def _take_changes(self, changes: Changes) -> None:
+        """Tell stores with who stored them, and corrections; the memories themselves are read for it."""
+        for kind in ("stored", "edited", "inhibited", "released"):
+            if ids := getattr(changes, kind):
+                self._name(kind, ids)
+        if changes.removed:
+            self._desk.panels.activity.add([Happening("removed", "", t("live.many", count=len(changes.removed)))])
+
+    def _name(self, kind: str, ids: Sequence[str]) -> None:
+        named = tuple(ids[:MOST])
+
+        def tell(memories: Sequence[Memory]) -> None:
+            done = [Happening(kind, _who(kind, m), m.content[:200], m.id) for m in memories]
+            if len(ids) > len(named):
+                done.append(Happening(kind, "", t("live.more", count=len(ids) - len(named))))
+            self._desk.panels.activity.add(done)
+
+        # A slot of its own: a burst must not take the place of the one before it.
+        self._desk.bridge.edit(lambda s: [s.get(i) for i in named], tell, otherwise=lambda _: True)
+
+    def _take_event(self, event: object) -> None:
+        if isinstance(event, Recalled):
+            self._desk.panels.activity.add([_recalled(event.trace, event.client)])
+            if event.client != CLIENT and not self._desk.panels.search.box.text():
+                self._desk.state.set_highlight(highlight_of_recall(event.trace))
+        elif isinstance(event, Searched) and event.client != CLIENT:
+            found = t("live.found", count=event.result.total, query=event.result.query[:160])
+            self._desk.panels.activity.add([Happening("searched", event.client, found)])
+
+    def _light(self, ids: Sequence[str] | None) -> None:
+        """What was stored in the chosen range stays lit."""
+        self._desk.state.set_highlight(None if ids is None else Highlight(t("live.range"), tuple(ids)))
+
+
+def _recalled(trace: RecallTrace, client: str) -> Happening:
+    words = t("live.recalled", query=trace.query[:160], kept=len(trace.blocks), void=trace.void_fraction)
+    return Happening("recalled", client, words, trace=trace)
+
+
+def _who(kind: str, memory: Memory) -> str:
+    """The client that stored it; who edited or corrected it, history knows."""
+    return memory.source.client if kind == "stored" else ""

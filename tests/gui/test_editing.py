@@ -1,0 +1,226 @@
+"""Corrections that a person makes in the window, with real clicks and keys, on a real space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+from waiting import pressed, selected, until
+
+from tetrarium.model import Standing
+from tetrarium.service import open_space
+from tetrarium_gui.main_window import MainWindow
+
+pytestmark = pytest.mark.needs_display
+OpenWindow = Callable[[Path], MainWindow]
+Picture = Callable[[QWidget], None]
+
+WRONG = "The ferry kiosk restarts its card reader every night at three."
+RIGHT = "The ferry kiosk restarts its card reader every night at four, after the last boat."
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> tuple[Path, str]:
+    """A space with a wrong memory among others, and the wrong one's id."""
+    folder = tmp_path / "space"
+    with open_space(folder) as agent:
+        wrong = agent.store(WRONG, keywords=["kiosk", "reader"], labels=["hardware"], client="claude-code").id
+        agent.store("The kiosk prints a paper ticket when the network is down.", keywords=["kiosk", "ticket"])
+        agent.store("Seat maps are drawn on a canvas with hit areas of 24 pixels.", keywords=["seat", "canvas"])
+    assert wrong is not None
+    return folder, wrong
+
+
+def written(qtbot: QtBot, box: QWidget, text: str) -> None:
+    """Replace what a box holds, as a person does."""
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClicks(box, text)
+
+
+def test_a_wrong_memory_is_found_edited_and_its_earlier_text_kept(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    inspector = selected(qtbot, window, wrong)
+    pressed(qtbot, inspector.buttons["edit"])
+    assert inspector.is_editing
+    written(qtbot, inspector.form.content, RIGHT)
+    written(qtbot, inspector.form.labels, "hardware, night")
+    inspector.form.category.setCurrentIndex(inspector.form.category.findData("bug"))
+    inspector.form.importance.setValue(80)
+    pressed(qtbot, inspector.form.save)
+    until(qtbot, lambda: not inspector.is_editing and inspector.content.toPlainText() == RIGHT)
+    until(qtbot, lambda: inspector.versions.list.count() == 1)
+    inspector.tabs.setCurrentIndex(1)
+    assert "three" in inspector.versions.text.toPlainText()
+    assert "four" in inspector.versions.text.toPlainText()
+    picture(window)
+    with open_space(folder) as service:
+        memory = service.get(wrong)
+    assert (memory.content, memory.labels, memory.category.value, memory.importance) == (
+        RIGHT, ("hardware", "night"), "bug", 0.8
+    )  # fmt: skip
+
+
+def test_pin_expiry_and_nothing_make_no_version(space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    inspector = selected(qtbot, window, wrong)
+    window.commands["edit"].trigger()
+    pressed(qtbot, inspector.form.save)
+    assert not inspector.is_editing, "nothing was changed, nothing is asked of the engine"
+    window.commands["edit"].trigger()
+    inspector.form.pinned.setChecked(True)
+    inspector.form.expires.setChecked(True)
+    pressed(qtbot, inspector.form.save)
+    until(qtbot, lambda: inspector.memory.pinned and not inspector.is_editing)
+    assert inspector.memory.expires_at is not None
+    assert inspector.memory.revision == 1
+
+
+def test_a_store_by_an_agent_meanwhile_shows_both_texts_and_the_person_chooses(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    inspector = selected(qtbot, window, wrong)
+    pressed(qtbot, inspector.buttons["edit"])
+    written(qtbot, inspector.form.content, RIGHT)
+    with open_space(folder) as agent:
+        theirs = agent.update(wrong, content="The ferry kiosk restarts its reader at two at night.").content
+        until(qtbot, lambda: inspector.memory.revision == 2)
+        assert inspector.form.content.toPlainText() == RIGHT, "what was being written stays"
+        pressed(qtbot, inspector.form.save)
+        until(qtbot, lambda: window.corrections.conflict is not None)
+        conflict = window.corrections.conflict
+        assert conflict.stored.toPlainText() == theirs == agent.get(wrong).content
+        assert conflict.offered.toPlainText() == RIGHT
+        picture(conflict)
+        pressed(qtbot, conflict.mine)
+        until(qtbot, lambda: inspector.memory.content == RIGHT and not inspector.is_editing)
+        assert [version.content for version in agent.versions(wrong)] == [theirs, WRONG]
+
+
+def test_a_new_statement_supersedes_the_old_one_and_can_be_taken_back(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    inspector = selected(qtbot, window, wrong)
+    pressed(qtbot, inspector.buttons["supersede"])
+    pressed(qtbot, inspector.sheet.confirm)
+    assert inspector.sheet.isVisible(), "an empty statement supersedes nothing"
+    qtbot.keyClicks(inspector.sheet.text, RIGHT)
+    qtbot.keyClicks(inspector.sheet.line, "the timetable changed")
+    picture(window)
+    pressed(qtbot, inspector.sheet.confirm)
+    until(qtbot, lambda: inspector.memory.content == RIGHT)
+    assert inspector.memory.supersedes == (wrong,)
+    assert inspector.memory.labels == ("hardware",)
+    until(qtbot, lambda: inspector.relations.tree.topLevelItemCount() > 0)
+    selected(qtbot, window, wrong)
+    assert inspector.memory.standing is Standing.INHIBITED
+    pressed(qtbot, inspector.buttons["inhibit"])
+    until(qtbot, lambda: inspector.memory.standing is Standing.LIVE)
+
+
+def test_a_statement_that_is_refused_goes_back_to_the_person(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    inspector = selected(qtbot, window, wrong)
+    pressed(qtbot, inspector.buttons["supersede"])
+    qtbot.keyClicks(inspector.sheet.text, "ok")
+    pressed(qtbot, inspector.sheet.confirm)
+    until(qtbot, lambda: window.notices.notice is not None)
+    assert window.notices.notice.advice
+    assert inspector.sheet.isVisible()
+    assert inspector.sheet.text.toPlainText() == "ok"
+    assert inspector.memory.standing is Standing.LIVE
+
+
+def test_inhibited_with_a_reason_and_released_by_the_keyboard_alone(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    inspector = selected(qtbot, window, wrong)
+    until(qtbot, window.isActiveWindow)
+    qtbot.keyClick(window, Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClicks(inspector.sheet.line, "read from an old manual")
+    qtbot.keyClick(inspector.sheet.line, Qt.Key.Key_Return)
+    until(qtbot, lambda: inspector.memory.standing is Standing.INHIBITED)
+    until(qtbot, lambda: window.state.snapshot.inhibited.sum() == 1)
+    with open_space(folder) as agent:
+        assert [edge.reason for edge in agent.inhibitions(wrong)] == ["read from an old manual"]
+        assert [edge.author for edge in agent.inhibitions(wrong)] == ["window"]
+    keys = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    qtbot.keyClick(window, Qt.Key.Key_I, keys)
+    until(qtbot, lambda: inspector.memory.standing is Standing.LIVE)
+
+
+def test_an_error_in_the_middle_of_an_edit_keeps_what_was_written(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    inspector = selected(qtbot, window, wrong)
+    window.commands["edit"].trigger()
+    written(qtbot, inspector.form.content, "   ")
+    pressed(qtbot, inspector.form.save)
+    until(qtbot, lambda: window.notices.notice is not None)
+    assert window.notices.notice.advice
+    assert inspector.is_editing
+    assert inspector.form.content.toPlainText() == "   "
+    assert inspector.memory.content == WRONG
+
+
+def test_what_goes_to_the_trash_leaves_every_view_and_comes_back(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    inspector = selected(qtbot, window, wrong)
+    pressed(qtbot, inspector.buttons["trash"])
+    until(qtbot, lambda: len(window.state.snapshot) == 2)
+    assert inspector.memory is None
+    assert window.state.selected == ""
+    pressed(qtbot, window.notices.act)
+    until(qtbot, lambda: len(window.state.snapshot) == 3 and inspector.memory is not None)
+    assert inspector.memory.content == WRONG
+
+
+ODD = {
+    "a word of a megabyte": "x" * 1_000_000,
+    "emoji": "\N{GRINNING FACE}" * 10_000 + " and twenty letters more",
+    "right to left": "abc \u202eright to left\u202c and \u200bzero\u200d width, مرحبا بالعالم",
+    "nested tags": "<b>" * 20_000 + "nested twenty thousand times" + "</b>" * 20_000,
+    "markup": '<img src="file:///etc/hostname"> <a href="javascript:alert(1)">stays what it is</a>',
+}
+
+
+def test_any_text_is_shown_at_once_and_edited_without_loss(
+    tmp_path: Path, open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    folder = tmp_path / "space"
+    with open_space(folder) as agent:
+        ids = {name: agent.store(text, keywords=[name], force=True).id for name, text in ODD.items()}
+        kept = {memory.id: memory.content for memory in agent.page()}
+    window = open_window(folder)
+    inspector = window.inspector
+    for name, memory_id in ids.items():
+        selected(qtbot, window, memory_id)
+        assert len(inspector.content.toPlainText()) <= 20_000, name
+        window.commands["edit"].trigger()
+        assert inspector.form.edits().arguments() == {}, f"{name}: opening the form changes no character"
+        inspector.form.pinned.setChecked(True)
+        pressed(qtbot, inspector.form.save)
+        until(qtbot, lambda: inspector.memory.pinned)
+        assert inspector.memory.content == kept[memory_id], name
