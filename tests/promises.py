@@ -236,6 +236,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "An encrypted space leaves no plain text in any file; encrypting, decrypting and changing the key keep every byte of the truth.": (
         "journeys/test_encryption.py::test_an_encrypted_space_leaves_no_plain_text_in_any_file",
+        "journeys/test_encryption.py::test_a_deletion_is_proved_by_what_the_encrypted_files_hold_and_not_by_their_cipher",
         "journeys/test_encryption.py::test_a_killed_program_leaves_no_plain_text_behind",
         "journeys/test_encryption.py::test_encrypting_changing_the_key_and_decrypting_keep_every_byte_of_the_truth",
         "journeys/test_encryption.py::test_an_encryption_or_a_change_of_key_that_was_cut_short_opens",

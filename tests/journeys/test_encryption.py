@@ -309,3 +309,15 @@ def test_the_command_line_encrypts_and_a_headless_program_needs_its_passphrase(
     assert main(["decrypt", *at]) == 0
     assert "is not encrypted any more" in capsys.readouterr().out
     assert not cipher.is_encrypted(folder)
+
+
+def test_a_deletion_is_proved_by_what_the_encrypted_files_hold_and_not_by_their_cipher(folder: Path) -> None:
+    service.encrypt(folder, passphrase=WORDS)
+    with tetrarium.open_space(folder, passphrase=WORDS, picture_size=3) as space:
+        gone = str(space.store("The quibblewombat of the seat map is to be erased for good.", force=True).id)
+        space.backup()
+        before = space.prove_deleted("The quibblewombat of the seat map is to be erased for good.")
+        assert {residue.inside for residue in before.residues} >= {"decrypted"}
+        assert {residue.file.split("/")[0] for residue in before.residues} >= {"space.tetrarium", "backups"}
+        proof = space.erase_with_proof([gone])
+        assert proof.is_gone, proof

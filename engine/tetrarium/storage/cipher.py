@@ -121,5 +121,21 @@ def unsealed(file: Path, data: bytes) -> bytes:
         raise ValueError("it was changed, or is of another space") from None
 
 
+def laid_open(file: Path) -> bytes:
+    """All that an encrypted file of an unlocked space holds, free pages too, for a search; b"" where that is the file itself."""
+    if key_of(file) is None or not file.is_file():
+        return b""
+    if file.name == paths.STORE_FILE or file.suffix == ".db":
+        connection = connect(file, flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            return connection.serialize("main")
+        except apsw.NotADBError:  # under another key: nobody reads it
+            return b""
+        finally:
+            connection.close()
+    data = file.read_bytes()
+    return unsealed(file, data) if data.startswith(_SEALED) else b""
+
+
 def _part(key: bytes, purpose: bytes) -> bytes:
     return blake2b(key=key, person=purpose, digest_size=KEY_BYTES).digest()
