@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -240,7 +241,7 @@ class Keeping(Door):
             rarity=self._space.indexes.keywords.rarity,
             settings=self.settings,
         )
-        return rows.worded(draft, wording)
+        return replace(rows.worded(draft, wording), quarantined=kept.quarantined)
 
     def _bring_back(
         self,

@@ -24,6 +24,17 @@ TEXT_COLUMNS = ("content", "keywords", "labels", "entities", "author", "session"
 VERSION_COLUMNS = ("content", "keywords", "labels", "entities")
 """The same of an earlier version."""
 
+_STRUCTURE = (
+    "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL",
+    "SELECT name FROM migrations",
+    "SELECT key FROM meta",
+    "SELECT DISTINCT op FROM history",
+    "SELECT DISTINCT client FROM history",
+    "SELECT DISTINCT kind || ' ' || field || ' ' || client FROM masked",
+    "SELECT DISTINCT client || ' ' || project || ' ' || category || ' ' || memory_type FROM memories",
+    "SELECT DISTINCT model FROM vectors",
+)
+
 
 # --- writing -------------------------------------------------------------------------------------
 
@@ -65,7 +76,7 @@ def set_quarantined(connection: apsw.Connection, num: int, why: str, *, now: dat
 
 
 def drop_request(connection: apsw.Connection, num: int) -> None:
-    """Forget the first answers that were kept for a memory: they hold words of it."""
+    """Forget the first answers that were kept for a memory under a client's key: a key may hold a secret too."""
     connection.execute("DELETE FROM requests WHERE num = ?", (num,))
 
 
@@ -146,6 +157,12 @@ class PrivacyReader:
             f"SELECT num, revision, {', '.join(VERSION_COLUMNS)} FROM versions {where} ORDER BY num, revision", values
         ):
             yield number, revision, dict(zip(VERSION_COLUMNS, texts, strict=True))
+
+    def structure(self) -> Iterator[str]:
+        """Words that stand in the file of any space, whatever its memories say: of the schema, of what history calls
+        things, names of programs and projects."""
+        for query in _STRUCTURE:
+            yield from (str(text) for (text,) in self._all(query, ()))
 
     def _all(self, query: str, values: Sequence[Any]) -> list[Any]:
         with self._database.read() as connection:
