@@ -343,4 +343,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A person's own model may order the best memories; its failure never fails a recall, and secrets never reach it.": (
         "journeys/test_reranker.py::*",
     ),
+    "However often a space is asked, its best answers stay; hubs are damped; each client's last recalls are kept.": (
+        "journeys/test_recall_over_time.py::*",
+    ),
 }
