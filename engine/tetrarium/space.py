@@ -46,7 +46,7 @@ from tetrarium.storage import relations as relation_rows
 from tetrarium.storage.checks import Damage
 from tetrarium.storage.database import Connection, Database, Stamp
 from tetrarium.storage.history import HistoryReader
-from tetrarium.storage.seals import INHIBITION, MEMORY
+from tetrarium.storage.seals import INHIBITION, MEMORY, QUARANTINE, VECTOR
 
 log = logging.getLogger(__name__)
 
@@ -510,10 +510,13 @@ class Space:
     def damage_note(self) -> str:
         """What is left out of every answer because it is damaged; "" when nothing is."""
         damage = self.damage
-        count = len(damage.keys(MEMORY))
+        count = len(damage.left_out)
         parts = [f"{count} {'memory is' if count == 1 else 'memories are'} damaged and left out"] if count else []
         if damage.keys(INHIBITION):
             parts.append("records of corrections are damaged")
+        told = (MEMORY.code, QUARANTINE.code, INHIBITION.code, VECTOR.code)  # embeddings are made again by themselves
+        if any(code not in told for code in (*damage.unsound, *damage.lost)):
+            parts.append("places or records are damaged")
         if damage.structure or damage.indexes or damage.fulltext:
             parts.append("the store is damaged")
         return f"Attention: {' and '.join(parts)}; `tetrarium doctor` says more." if parts else ""

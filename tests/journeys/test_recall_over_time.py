@@ -14,7 +14,7 @@ from tetrarium.service import MemoryService, fill_sample
 def test_the_questions_of_a_project_asked_twenty_times_over_keep_their_best_five(space: MemoryService) -> None:
     fill_sample(space)
     told = json.loads((paths.resources() / "sample" / "questions.json").read_text("utf-8"))
-    questions = [question["query"] for question in told[:6]]
+    questions = [question["query"] for question in told[:12]]
 
     def best() -> dict[str, set[str]]:
         found = {}
