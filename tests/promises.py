@@ -362,6 +362,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A person's own model may order the best memories; its failure never fails a recall, and secrets never reach it.": (
         "journeys/test_reranker.py::*",
     ),
+    "However often a space is asked, its best answers stay; hubs are damped; each client's last recalls are kept.": (
+        "journeys/test_recall_over_time.py::*",
+    ),
     "Secrets never enter: masked in every field, question and list before anything is stored, embedded, logged or hashed; told in the "
     "answer; refused or allowed where a person says so; those that are there already are counted, masked and erased.": (
         "unit/test_secrets.py::*",

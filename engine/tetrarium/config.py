@@ -143,10 +143,18 @@ class Settings:
     recency_span: float = _number(
         0.05, unit="share", source="T", about="The recency factor lies between 1 − span and 1 + span."
     )
+    access_refresh: float = _number(
+        0.05,
+        unit="share",
+        source="measured",
+        about="How new an access makes a memory again; 1 would let answers feed on themselves.",
+    )
     importance_span: float = _number(
         0.05, unit="share", source="T", about="The importance factor lies between 1 − span and 1 + span."
     )
-    access_span: float = _number(0.03, unit="share", source="T", about="The access factor lies between 1 and 1 + span.")
+    access_span: float = _number(
+        0.015, unit="share", source="measured", about="The access factor lies between 1 and 1 + span."
+    )
     hub_span: float = _number(
         0.05,
         unit="share",
@@ -157,7 +165,7 @@ class Settings:
         50.0, unit="questions", source="T", about="Different questions at which a memory loses half of the hub span."
     )
     confidence_span: float = _number(
-        0.03, unit="share", source="S2, T", about="The confidence factor lies between 1 and 1 + span."
+        0.015, unit="share", source="S2, measured", about="The confidence factor lies between 1 and 1 + span."
     )
 
     # --- recall -------------------------------------------------------------------------------

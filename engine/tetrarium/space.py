@@ -335,6 +335,8 @@ class Space:
                 parts[num] = found
             else:
                 break
+        if not parts:
+            return
         vectors = self.embed_passages([text for texts in parts.values() for text in texts])
         usable = [vector for vector in vectors if vector is not None]
         if len(usable) < len(vectors):

@@ -36,6 +36,15 @@ WITHOUT: dict[str, dict[str, float]] = {
     "without the entity boost": {"entity_weight": 0.0},
     "without neighbours": {"neighbour_weight": 0.0},
     "without session evidence": {"session_weight": 0.0},
+    "without synonyms": {"synonym_weight": 0.0},
+    "without intents": {"intent_weight": 0.0},
+    "without the bounded factors": {
+        "recency_span": 0.0,
+        "importance_span": 0.0,
+        "access_span": 0.0,
+        "hub_span": 0.0,
+        "confidence_span": 0.0,
+    },
     "BM25 with k1 1.5, b 0.75": {"bm25_k1": 1.5, "bm25_b": 0.75},
     "S1's weights": S1_WEIGHTS,
 }

@@ -26,7 +26,7 @@ BASE = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Inputs of one question for its n candidates; each (n,). Ages in seconds, before now.
+    """Inputs of one question for its n candidates; each (n,). Ages since creation (age) and since the last access (idle) in seconds, before now.
 
     evidence: recalls and feedback that speak for a memory; distinct_queries: different questions that it answered;
     trust: level of its source.
@@ -38,6 +38,7 @@ class Features:
     intent_share: Float64
     entity_share: Float64
     age: Float64
+    idle: Float64
     importance: Float64
     trust: UInt8
     evidence: Int32
@@ -96,7 +97,7 @@ def fuse(features: Features, sessions: Sessions, settings: Settings) -> Scores:
     entity = settings.entity_weight * features.entity_share
     own = vector + keyword + label + entity
     context = in_context(own, sessions, settings) - own
-    recency = _recency(features.age, settings)
+    recency = _recency(features.age, features.idle, settings)
     importance = 1.0 + settings.importance_span * (2.0 * features.importance - 1.0 - 2.0 * _below(features.trust))
     proved = np.maximum(features.evidence, 0)
     # What answers every question answers none in particular: a hub gains nothing from being asked for (S2).
@@ -150,7 +151,12 @@ def _session_evidence(scores: Float64, session: Int32) -> Float64:
     return evidence
 
 
-def _recency(age: Float64, settings: Settings) -> Float64:
-    """Factor between 1 − span and 1 + span; halves its distance to the floor every half-life."""
-    fresh = np.exp2(-np.maximum(age, 0.0) / (settings.recency_half_life * 86_400.0))
+def _recency(age: Float64, idle: Float64, settings: Settings) -> Float64:
+    """Factor between 1 − span and 1 + span; halves its distance to the floor every half-life.
+
+    An access makes a memory only partly new again: else what was answered once is answered ever after (measured).
+    """
+    half_life = settings.recency_half_life * 86_400.0
+    new, used = (np.exp2(-np.maximum(since, 0.0) / half_life) for since in (age, idle))
+    fresh = np.maximum(new, settings.access_refresh * used)
     return np.asarray(1.0 + settings.recency_span * (2.0 * fresh - 1.0))
