@@ -22,10 +22,12 @@ from tetrarium.events import Event, SpaceChanged
 from tetrarium.model import Changes, SpaceSnapshot
 from tetrarium_gui.state import Notice
 from tetrarium_gui.words import t
-from tetrarium_gui.worker import EVERYWHERE, Answer, EngineThread, Failure, Verb
+from tetrarium_gui.worker import EVERYWHERE, Answer, EngineThread, Failure, Picture, Verb
 
 log = logging.getLogger(__name__)
 
+STATS_INTERVAL = 1_000
+"""Milliseconds at least between two counts of the whole space."""
 FRAME = 16
 """Milliseconds for which changes are gathered."""
 FREE_SHARE = 4
@@ -82,6 +84,12 @@ class Bridge(QObject):
         self._frame.setSingleShot(True)
         self._frame.setInterval(FRAME)
         self._frame.timeout.connect(self._tell_changes)
+        self._picture = Picture()
+        self._stats_due = False
+        self._counting = QTimer(self)
+        self._counting.setSingleShot(True)
+        self._counting.setInterval(STATS_INTERVAL)
+        self._counting.timeout.connect(self._count)
         self._engine = EngineThread(path, sample=sample, parent=self)
         queued = Qt.ConnectionType.QueuedConnection
         self.grown.connect(self.growing, queued)
@@ -155,9 +163,17 @@ class Bridge(QObject):
         self._ask("memory", lambda service: service.get(memory_id))
 
     def refresh(self) -> None:
-        """Ask for a new snapshot and new stats."""
-        self._ask("snapshot", lambda service: service.snapshot())
-        self._ask("stats", lambda service: service.stats())
+        """Ask for a new snapshot at once, and for new stats, which count everything, now and then."""
+        self._ask("snapshot", self._picture)
+        self._stats_due = True
+        if not self._counting.isActive():
+            self._count()
+
+    def _count(self) -> None:
+        if self._stats_due:
+            self._stats_due = False
+            self._counting.start()
+            self._ask("stats", lambda service: service.stats())
 
     def _ask(self, slot: str, verb: Verb, waiting: _Waiting | None = None) -> None:
         self._newest[slot] = next(self._tickets)
@@ -239,6 +255,7 @@ class Bridge(QObject):
     def _tell_changes(self) -> None:
         changes = Changes(self._version, **{kind: tuple(ids) for kind, ids in self._gathered.items()})
         self._gathered.clear()
+        self._picture.is_stale |= bool(changes.accessed)
         self.changed.emit(changes)
         self.refresh()
 

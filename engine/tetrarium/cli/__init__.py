@@ -22,6 +22,7 @@ from tetrarium.cli import (
     demo,
     doctor,
     exchange,
+    guarding,
     history,
     hook,
     memories,
@@ -30,7 +31,7 @@ from tetrarium.cli import (
 from tetrarium.cli.terminal import common, complain, speak_utf8
 from tetrarium.errors import InvalidInput, UserError
 
-GROUPS = (memories, demo, clusters, relations, history, doctor, connecting, hook, exchange, audit, backups)
+GROUPS = (memories, demo, clusters, relations, history, guarding, doctor, connecting, hook, exchange, audit, backups)
 """Modules of commands, in the order of the help; each adds its parsers with `add(commands)`."""
 
 

@@ -142,6 +142,9 @@ LEFT_OUT = {
     "migrations": "of this file alone",
     "imports": "what was read into this space, and how to undo it",
     "imported": "the same",
+    "masked": "kinds of secrets that were masked in this space, and when",
+    "exclusions": "what a person does not want stored here",
+    "erasures": "what is being erased here",
     "audit": "who read and wrote what in this space",
 }
 """Tables that are no kind of line, and where what they hold has gone."""
