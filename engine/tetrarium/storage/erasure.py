@@ -15,7 +15,7 @@ from typing import Any
 import apsw
 
 from tetrarium.errors import SpaceUnavailable
-from tetrarium.storage import backups, checks, seals
+from tetrarium.storage import backups, checks, cipher, seals
 from tetrarium.storage import memories as rows
 from tetrarium.storage.database import APPLICATION_ID, Database, explained
 
@@ -52,7 +52,7 @@ def erase_in(file: Path, purged: Sequence[str], masked: Sequence[str], store: Da
     """
     before = file.stat()
     with explained(file):
-        connection = apsw.Connection(str(file))
+        connection = cipher.connect(file)
         try:
             connection.set_busy_timeout(_BUSY)
             if connection.pragma("application_id") != APPLICATION_ID:

@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 
 from tetrarium import errors
-from tetrarium.storage import checks, migrations, seals
+from tetrarium.storage import checks, cipher, migrations, seals
 from tetrarium.storage.backups import explained
 from tetrarium.storage.effects import UNDER_WAY
 from tetrarium.storage.memories import microseconds
@@ -39,14 +39,14 @@ def prepare(copy: Path, prepared: Path, live: Path, *, application_id: int) -> i
     """
     with explained(prepared.parent):
         shutil.copyfile(copy, prepared)
-        with closing(apsw.Connection(str(prepared))) as connection:
+        with closing(cipher.connect(prepared)) as connection:
             if connection.pragma("user_version") > migrations.SCHEMA_VERSION:
                 raise errors.NewerSpace(
                     f"{copy.name} was made by a newer Tetrarium; nothing was restored.", advice="Update Tetrarium."
                 )
             connection.execute("PRAGMA journal_mode=DELETE; PRAGMA foreign_keys=OFF; PRAGMA secure_delete=ON")
             migrations.apply(connection, application_id=application_id)
-            connection.execute("ATTACH ? AS live", (str(live),))
+            cipher.attach(connection, live, "live")
             connection.execute("BEGIN")
             seen = _number(connection, "SELECT ifnull(max(seq), 0) FROM live.changes")
             for table in _staying(connection):
@@ -58,7 +58,7 @@ def prepare(copy: Path, prepared: Path, live: Path, *, application_id: int) -> i
 
 def sign(prepared: Path, *, client: str, copy: str, before: str, undoes: int | None, now: datetime) -> None:
     """Enter the restore itself into the prepared store: history, and the change that tells others to read anew."""
-    with closing(apsw.Connection(str(prepared))) as connection:
+    with closing(cipher.connect(prepared)) as connection:
         connection.execute(UNDER_WAY)
         connection.execute(checks.DAMAGED)
         seals.know(connection)
@@ -82,14 +82,14 @@ def sign(prepared: Path, *, client: str, copy: str, before: str, undoes: int | N
 
 def overwrite(live: Path, prepared: Path, seen: int, *, busy_timeout: int) -> bool:
     """Write a prepared store over the living one, in one transaction; False when somebody committed since `seen`."""
-    with closing(apsw.Connection(str(prepared))) as source, closing(apsw.Connection(str(live))) as target:
+    with closing(cipher.connect(prepared)) as source, closing(cipher.connect(live)) as target:
         target.set_busy_timeout(busy_timeout)
         target.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
         backup = target.backup("main", source, "main")
         try:
             # The first step takes the write lock and holds it to the end: nobody commits from here on.
             backup.step(1)
-            with closing(apsw.Connection(str(live))) as watcher:
+            with closing(cipher.connect(live)) as watcher:
                 if _number(watcher, "SELECT ifnull(max(seq), 0) FROM changes") != seen:
                     return False
             backup.step(-1)
