@@ -1,7 +1,7 @@
 """Getting rid of bytes: what a deletion leaves in the store's file, and rows of it in copies of the store.
 
 secure_delete overwrites what is deleted, and FTS5's own option the entries of its index. Neither is enough: when
-SQLite parts or joins pages, copies of rows stay in the gaps between them (measured: 1 of 2,000 deleted tokens, whole),
+SQLite parts or joins pages, copies of rows stay in the gaps between them (measured: 4 of 2,000 deleted tokens, whole),
 and the index keeps short terms that once parted two of its pages. So the file is written anew after an erasure.
 """
 
