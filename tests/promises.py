@@ -234,6 +234,23 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_audit.py::test_mass_reads_mass_deletions_and_bursts_of_inhibition_are_flagged",
         "journeys/test_audit.py::test_the_command_line_lists_proves_and_flags",
     ),
+    "An encrypted space leaves no plain text in any file; encrypting, decrypting and changing the key keep every byte of the truth.": (
+        "journeys/test_encryption.py::test_an_encrypted_space_leaves_no_plain_text_in_any_file",
+        "journeys/test_encryption.py::test_a_deletion_is_proved_by_what_the_encrypted_files_hold_and_not_by_their_cipher",
+        "journeys/test_encryption.py::test_a_killed_program_leaves_no_plain_text_behind",
+        "journeys/test_encryption.py::test_encrypting_changing_the_key_and_decrypting_keep_every_byte_of_the_truth",
+        "journeys/test_encryption.py::test_an_encryption_or_a_change_of_key_that_was_cut_short_opens",
+        "journeys/test_encryption.py::test_nothing_is_encrypted_while_another_program_has_the_space_open",
+    ),
+    "A key that is missing, wrong, lost or of another space is said with what to do; an unsafe keychain is recognised.": (
+        "journeys/test_encryption.py::test_a_missing_or_wrong_key_is_said_with_what_to_do_and_nothing_changes",
+        "journeys/test_encryption.py::test_files_of_two_encrypted_spaces_cannot_be_exchanged",
+        "journeys/test_encryption.py::test_a_changed_byte_of_an_encrypted_picture_is_noticed",
+        "journeys/test_encryption.py::test_what_cannot_be_encrypted_or_decrypted_is_refused_by_name",
+        "journeys/test_encryption.py::test_a_space_opens_with_the_keychains_key_without_asking_and_is_lost_with_it",
+        "journeys/test_encryption.py::test_a_keychain_that_keeps_nothing_or_keeps_it_in_the_open_is_recognised",
+        "journeys/test_encryption.py::test_the_command_line_encrypts_and_a_headless_program_needs_its_passphrase",
+    ),
     "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
         "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
         "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",
@@ -250,6 +267,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "An import shows first what it would do, takes all or nothing, changes nothing that is there, and can be undone.": (
         "journeys/test_exchange.py::test_undoing_an_import_takes_out_exactly_what_it_brought",
         "journeys/test_exchange.py::test_an_import_changes_nothing_that_is_there",
+        "journeys/test_exchange.py::test_a_foreign_file_brings_no_secret_and_no_instruction_into_the_answers",
         "journeys/test_exchange.py::test_nobody_in_a_foreign_file_counts_as_a_person",
         "journeys/test_exchange.py::test_the_command_line_exports_previews_imports_and_undoes",
     ),
@@ -306,6 +324,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         RELAY + "test_clients_that_start_together_share_one_host_and_lose_nothing",
         RELAY + "test_a_killed_host_is_replaced_without_the_client_noticing",
         RELAY + "test_the_official_client_survives_its_host_in_both_eras",
+        RELAY + "test_what_a_client_watches_is_watched_by_the_next_host_too",
         RELAY + "test_a_host_that_is_asked_to_end_hands_its_clients_on",
         RELAY + "test_an_older_host_makes_room_for_a_newer_one",
         RELAY + "test_what_a_crashed_host_left_behind_is_no_owner",
@@ -337,6 +356,11 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "Whatever write, sync or rename fails, the disk is full, the permissions go or the clock jumps: it is said, reads go on, "
     "nothing acknowledged is lost, nothing expires for good, and a full disk still lets memories go.": (
         "faults/test_durability.py::*",
+    ),
+    "A long memory is found by each thing it says, to the last sentence.": ("journeys/test_long_memories.py::*",),
+    "A mistyped identifier is read as the one it nearly names, and the answer says so.": ("journeys/test_slips.py::*",),
+    "A person's own model may order the best memories; its failure never fails a recall, and secrets never reach it.": (
+        "journeys/test_reranker.py::*",
     ),
     "Secrets never enter: masked in every field, question and list before anything is stored, embedded, logged or hashed; told in the "
     "answer; refused or allowed where a person says so; those that are there already are counted, masked and erased.": (

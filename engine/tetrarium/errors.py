@@ -11,6 +11,7 @@
     │       ├── NewerSpace   written by a newer Tetrarium
     │       ├── DamagedSpace the store is not readable
     │       ├── ReadOnlySpace reads work, writes do not
+    │       ├── SpaceLocked  encrypted, and the key is missing or wrong
     │       ├── DiskFull     no room to write; nothing was stored
     │       └── SpaceBusy    another process held the store for too long
     ├── ModelUnavailable     the embedding model cannot be loaded; search works by keywords
@@ -78,6 +79,10 @@ class DamagedSpace(SpaceUnavailable):
 
 class ReadOnlySpace(SpaceUnavailable):
     """The folder or the store cannot be written; reads work."""
+
+
+class SpaceLocked(SpaceUnavailable):
+    """The space is encrypted, and its key was not given, is wrong, or cannot be reached."""
 
 
 class DiskFull(SpaceUnavailable):

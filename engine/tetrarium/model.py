@@ -473,6 +473,7 @@ class RecallTrace:
     embedding_ms: float
     beyond: tuple[str, ...] = ()
     beyond_scores: tuple[float, ...] = ()
+    reranked_by: str = ""
 
 
 class ChangeKind(StrEnum):
@@ -1227,3 +1228,14 @@ class ImportUndone:
     batch: str
     removed: int
     kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recoding:
+    """What an encryption, decryption or change of key did. lost: backups that could not be read and were destroyed;
+    plain: SQLite files in the folder that are still readable by anybody, which are not ours to touch."""
+
+    folder: str
+    encrypted: bool
+    lost: tuple[str, ...]
+    plain: tuple[str, ...]

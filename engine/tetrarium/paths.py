@@ -33,6 +33,9 @@ RESERVE_FILE = "space.reserve"
 """Room that is given back when the disk is full, so that something can still be deleted."""
 
 
+KEY_FILE = "space.key"
+"""The wrapped key of an encrypted space; without it, and what unwraps it, nobody can read the space."""
+
 AUDIT_FILE = "space.audit"
 """Name of the mirrored end of the audit beside it: a count and a hash."""
 

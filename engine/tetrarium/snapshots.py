@@ -8,6 +8,7 @@ close writes it anew. It holds the first words of memories, so a permanent delet
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import os
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from tetrarium.clusters import HUES
 from tetrarium.errors import EngineError
 from tetrarium.model import Cluster, Int64, SnapshotDelta, SpaceSnapshot, UInt8
 from tetrarium.space import Space
+from tetrarium.storage import cipher
 from tetrarium.storage.database import Stamp, stamp_of
 
 log = logging.getLogger(__name__)
@@ -137,10 +139,11 @@ def save(snapshot: SpaceSnapshot, file: Path, stamp: Stamp) -> None:
     try:
         with beside.open("wb") as stream:
             size = sum(len(body) for *_, body in parts)
-            stream.write(_HEAD.pack(MAGIC, FORMAT, len(description), size, digest.digest()))
-            stream.write(description)
-            for *_, body in parts:
-                stream.write(body)
+            head = _HEAD.pack(MAGIC, FORMAT, len(description), size, digest.digest())
+            if cipher.key_of(file) is None:
+                stream.writelines([head, description, *(body for *_, body in parts)])
+            else:
+                stream.write(cipher.sealed(file, b"".join([head, description, *(body for *_, body in parts)])))
             stream.flush()
             os.fsync(stream.fileno())
         beside.replace(file)
@@ -150,7 +153,7 @@ def save(snapshot: SpaceSnapshot, file: Path, stamp: Stamp) -> None:
 
 def load(file: Path) -> SpaceSnapshot:
     """Unpack a file. Raises OSError, and ValueError when it is cut, changed or of another format."""
-    data = memoryview(file.read_bytes())
+    data = memoryview(cipher.unsealed(file, file.read_bytes()))
     description, body = _opened(data)
     arrays: dict[str, Any] = {}
     start = 0
@@ -187,7 +190,7 @@ def _opened(data: memoryview) -> tuple[dict[str, Any], memoryview]:
 def _stamp_in(file: Path) -> Stamp | None:
     """The stamp of a packed file, without reading its body; None when there is none."""
     try:
-        with file.open("rb") as stream:
+        with _readable(file) as stream:
             magic, version, described, *_ = _HEAD.unpack(stream.read(_HEAD.size))
             if magic != MAGIC or version != FORMAT:
                 return None
@@ -195,6 +198,13 @@ def _stamp_in(file: Path) -> Stamp | None:
             return int(seq), int(recalls)
     except (OSError, struct.error, ValueError, KeyError, TypeError):
         return None
+
+
+def _readable(file: Path) -> IO[bytes]:
+    """A packed file to read from: itself, or what is sealed in it. Raises OSError, ValueError."""
+    if cipher.key_of(file) is None:
+        return file.open("rb")
+    return io.BytesIO(cipher.unsealed(file, file.read_bytes()))
 
 
 def _rows(space: Space, nums: Int64) -> SpaceSnapshot:

@@ -32,7 +32,7 @@ GROWTH_INTERVAL = 0.3
 DRAIN_TIME = 5.0
 """Seconds that quitting waits for the job in hand."""
 
-__all__ = ["EVERYWHERE", "Answer", "EngineThread", "Failure", "Verb", "filling"]
+__all__ = ["EVERYWHERE", "Answer", "EngineThread", "Failure", "Picture", "Verb", "filling"]
 
 Verb = Callable[[MemoryService], Any]
 
@@ -84,6 +84,24 @@ def _as_window(service: MemoryService, verb: Verb) -> Any:
         return verb(service)
 
 
+class Picture:
+    """The snapshot that the window last got, brought up to date by the rows that changed. Runs on the lane."""
+
+    def __init__(self) -> None:
+        self._last: SpaceSnapshot | None = None
+        self.is_stale = False
+        """Counters have changed, of which the store keeps no log: the next one is taken whole."""
+
+    def __call__(self, service: MemoryService) -> SpaceSnapshot:
+        if self.is_stale:
+            self._last, self.is_stale = None, False
+        delta = service.snapshot_since(self._last.version) if self._last is not None else None
+        self._last = (
+            self._last.with_delta(delta) if self._last is not None and delta is not None else service.snapshot()
+        )
+        return self._last
+
+
 def _look(service: MemoryService) -> Any:
     """What a quiet moment is for: what others stored, and the work that waits for one."""
     changes = service.catch_up()
@@ -132,6 +150,11 @@ class EngineThread(QThread):
             self._waiting.pop(slot, None)
             self._waiting[slot] = _Job(slot, ticket, verb)
         self._ring()
+
+    def withdraw(self, slot: str) -> None:
+        """Do not begin the job that waits in a slot, if one does. From the window's thread."""
+        with self._door:
+            self._waiting.pop(slot, None)
 
     def close(self) -> bool:
         """Drop what waits, let the job in hand finish, close the space, join. False when the time ran out."""

@@ -183,3 +183,15 @@ def test_clusters_with_neighbouring_numbers_differ() -> None:
 
 def test_direction_marks_and_control_characters_are_made_visible() -> None:
     assert style.visible("a\u202eb\u200bc\x07\n中文") == "a▯b▯c▯\n中文"
+
+
+def test_a_scene_that_grew_is_the_scene_made_anew() -> None:
+    for before, after in ((1, 2), (200, 201), (200, 400), (300, 300)):
+        earlier = scene_of(grown_snapshot(before, clusters=4))
+        grown = scene_of(grown_snapshot(after, clusters=4), earlier)
+        anew = scene_of(grown_snapshot(after, clusters=4))
+        for name in ("voxels", "centres", "cluster", "anchors", "shared", "vertices", "users", "cluster_palette"):
+            assert np.array_equal(getattr(grown, name), getattr(anew, name)), name
+        assert grown.rows == anew.rows
+    moved = grown_snapshot(200, clusters=4, seed=9)
+    assert np.array_equal(scene_of(moved, earlier).vertices, scene_of(moved).vertices)

@@ -21,6 +21,7 @@ from tetrarium.cli import (
     connecting,
     demo,
     doctor,
+    encryption,
     exchange,
     guarding,
     history,
@@ -31,7 +32,21 @@ from tetrarium.cli import (
 from tetrarium.cli.terminal import common, complain, speak_utf8
 from tetrarium.errors import InvalidInput, UserError
 
-GROUPS = (memories, demo, clusters, relations, history, guarding, doctor, connecting, hook, exchange, audit, backups)
+GROUPS = (
+    memories,
+    demo,
+    clusters,
+    relations,
+    history,
+    guarding,
+    doctor,
+    connecting,
+    hook,
+    exchange,
+    audit,
+    backups,
+    encryption,
+)
 """Modules of commands, in the order of the help; each adds its parsers with `add(commands)`."""
 
 
@@ -44,6 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as usage:  # argparse has said what is wrong
         return int(usage.code or 0)
     try:
+        if options.passphrase_file is not None:
+            os.environ["TETRARIUM_PASSPHRASE_FILE"] = str(options.passphrase_file)
         code: int = options.run(options)
         sys.stdout.flush()
     except InvalidInput as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import getpass
 import io
 import json
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tetrarium import __version__
-from tetrarium.errors import InvalidInput, UserError
+from tetrarium.errors import InvalidInput, SpaceLocked, UserError
 from tetrarium.lifecycle.trust import COMMAND_LINE
 from tetrarium.mcp.arguments import visible
 from tetrarium.mcp.projects import project_of
@@ -33,6 +34,13 @@ def common(command: argparse.ArgumentParser, *, first: bool = False) -> None:
         help="folder of the space (default: TETRARIUM_DATA_DIR, else the user's)",
     )
     command.add_argument(
+        "--passphrase-file",
+        type=Path,
+        default=None if first else argparse.SUPPRESS,
+        metavar="FILE",
+        help="holds the passphrase of an encrypted space (else TETRARIUM_PASSPHRASE, else asked for)",
+    )
+    command.add_argument(
         "--json", action="store_true", default=False if first else argparse.SUPPRESS, help="answer in JSON"
     )
 
@@ -41,7 +49,21 @@ def space(data_dir: Path | None) -> MemoryService:
     """The space of `--data-dir`, else the user's. Raises SpaceUnavailable and its kinds."""
     from tetrarium.service import open_space  # the engine takes a second to import; `--help` and mistakes need not wait
 
-    return open_space(data_dir)
+    try:
+        return open_space(data_dir)
+    except SpaceLocked:
+        if not sys.stdin.isatty():
+            raise
+    return open_space(data_dir, passphrase=asked("Passphrase: "))
+
+
+def asked(prompt: str) -> str:
+    """A passphrase that a person types, unseen. Raises InvalidInput where nobody can be asked."""
+    if not sys.stdin.isatty():
+        raise InvalidInput(
+            "There is no passphrase, and nobody to ask.", advice="Give --passphrase-file, or set TETRARIUM_PASSPHRASE."
+        )
+    return getpass.getpass(prompt)
 
 
 def caller() -> Caller:

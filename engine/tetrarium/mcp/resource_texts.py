@@ -134,7 +134,7 @@ def _cluster_text(detail: ClusterDetail, memories: tuple[Memory, ...], live: int
     lines = (
         f"Topic “{line(detail.name)}”: {detail.size} memories; words: {', '.join(line(w, 30) for w in detail.words)}.",
         f"Purity {detail.purity:.0%}, spread of words {detail.entropy:.2f}.",
-        f"{silent} of them are inhibited and not shown." if silent else "",
+        f"{silent} of them stay silent (inhibited, expired or held back) and are not shown." if silent else "",
         QUOTED if blocks else "",
         blocks,
         f"{live - len(shown)} more live ones are not shown{': ' if rest else ''}{', '.join(rest)}."

@@ -35,8 +35,8 @@ READS = frozenset(
     [
         "search", "recall", "gather", "explain", "trace", "traces", "get", "versions", "inhibitions", "contradictions",
         "page", "snapshot", "snapshot_since", "cluster", "neighbours", "path_between", "relations", "history",
-        "known", "members", "overview", "briefing", "lately", "review", "export",
-        "quarantined", "overdue", "try_exclusion",
+        "known", "members", "overview", "briefing", "lately", "review", "export", "quarantined", "overdue",
+        "try_exclusion", "corrections", "rehearse", "trash", "trashed",
     ]
 )  # fmt: skip
 WRITES = frozenset(
@@ -46,6 +46,7 @@ WRITES = frozenset(
         "unrelate", "name_cluster", "apply_plan", "undo_plan", "repair", "undo", "redo", "undo_client", "import_file",
         "undo_import", "restore_backup", "restore_memory", "heal", "erase", "erase_with_proof", "empty_trash",
         "mask_stored", "release_from_quarantine", "exclude", "include_again", "set_secret_policy",
+        "amend_inhibition", "inhibit_all", "label_all", "let_through", "tune",
     ]
 )  # fmt: skip
 BESIDE = frozenset(["restore_backup"])
@@ -57,6 +58,7 @@ UNNOTED = frozenset(
         "ids_like", "clusters_like", "changed_clusters", "anonymity", "preview_import", "imports", "audit",
         "verify_audit", "audit_flags", "acting_as", "backups", "backup", "preview_restore", "health", "once",
         "secret_policy", "masked", "scan_secrets", "exclusions", "prove_deleted", "pending_erasures",
+        "let_through_always",
     ]
 )  # fmt: skip
 """Verbs that give nobody a memory's words and change none."""

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from tetrarium import paths, snapshots
 from tetrarium.config import DEFAULTS, with_overrides
+from tetrarium.errors import SpaceLocked
 from tetrarium.lifecycle.sample import sample_memories
 from tetrarium.model import (
     SpaceSnapshot,
 )
+from tetrarium.service import locking
 from tetrarium.service.arranging import Arranging
 from tetrarium.service.asking import Asking
 from tetrarium.service.auditing import Auditing
@@ -44,27 +46,36 @@ class MemoryService(
     Undoing,
     Reading,
     Exchange,
-    Auditing,
     Healing,
+    Auditing,
     Repeating,
 ):
     """The memories of one space. Opened by `open_space`; a context manager."""
 
 
-def open_space(path: str | Path | None = None, **settings: float | int | str) -> MemoryService:
+def open_space(
+    path: str | Path | None = None, *, passphrase: str | None = None, **settings: float | int | str
+) -> MemoryService:
     """Open the space in a folder, making it if it is new; None opens the default one (paths.default_data_dir).
 
-    Further names override `Settings`. Raises InvalidInput for an unknown one, SpaceUnavailable when the
-    folder cannot be used.
+    passphrase: of an encrypted space, where neither the environment nor the keychain has its key. Further names
+    override `Settings`. Raises InvalidInput for an unknown one, SpaceUnavailable when the folder cannot be used,
+    SpaceLocked when the key is missing or wrong.
     """
     folder = paths.default_data_dir() if path is None else Path(path).expanduser()
+    locking.unlock(folder, passphrase)
     return MemoryService(folder, with_overrides(DEFAULTS, dict(settings)))
 
 
 def kept_snapshot(path: str | Path | None = None) -> SpaceSnapshot | None:
     """The picture that the space in a folder kept of itself at its last close, without opening it; None when there is
     none of its present state. 100,000 memories take about 0.1 s of CPU (measured)."""
-    return snapshots.kept(paths.default_data_dir() if path is None else Path(path).expanduser())
+    folder = paths.default_data_dir() if path is None else Path(path).expanduser()
+    try:
+        locking.unlock(folder)
+    except SpaceLocked:
+        return None
+    return snapshots.kept(folder)
 
 
 def fill_sample(service: MemoryService, *, stop: Callable[[], bool] = lambda: False) -> int:

@@ -89,15 +89,14 @@ class Reading(Door):
 
     def members(self, cluster: int, *, most: int) -> tuple[tuple[Memory, ...], int, int]:
         """Live memories of a cluster, the most typical one first, then the newest; how many live ones there are, and
-        how many inhibited ones. Raises NotFound."""
+        how many that stay silent. Raises NotFound."""
         self.catch_up()
         detail, table = self._clusters.detail(cluster), self._space.indexes.table
         nums = np.asarray([table.by_id[memory_id] for memory_id in detail.members], np.int64)
-        live = nums[~table.silent[nums] & (table.expires[nums] > time.time())]
+        live = nums[self._scope("*", "live").allowed[nums]]
         typical = live == table.by_id[detail.medoid]
         first = live[np.lexsort((-live, ~typical))][:most]
-        silent = int(table.silent[nums].sum())
-        return tuple(self._space.reader.memories(first.tolist())), len(live), silent
+        return tuple(self._space.reader.memories(first.tolist())), len(live), len(nums) - len(live)
 
     def briefing(self, *, project: str | None = None, budget: int) -> Briefing:
         """What somebody who forgot everything should know first, without a question: preferences, where the work

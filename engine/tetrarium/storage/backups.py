@@ -22,7 +22,7 @@ from typing import Any
 import apsw
 
 from tetrarium import errors, paths
-from tetrarium.storage import checks, seals
+from tetrarium.storage import checks, cipher, seals
 from tetrarium.storage.checks import Damage
 
 PAGES = 1_000
@@ -65,7 +65,7 @@ def make(store: Path, cause: str, now: datetime) -> Iterator[Copy | None]:
         folder = _folder(store.parent)
         part = folder / f"{now:%Y%m%dT%H%M%S%f}-{os.getpid()}{_PART}"
         try:
-            with closing(apsw.Connection(str(store))) as source, closing(apsw.Connection(str(part))) as target:
+            with closing(cipher.connect(store)) as source, closing(cipher.connect(part)) as target:
                 yield from _pages(source, target)
                 _settle(target)
             damage = Damage()
@@ -144,9 +144,7 @@ def sweep(folder: Path) -> None:
 
 def opened(file: Path) -> apsw.Connection:
     """A copy, opened for reading only: nothing is written beside it."""
-    connection = apsw.Connection(
-        f"{file.resolve().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    )
+    connection = cipher.connect(file, immutable=True)
     connection.execute("PRAGMA temp_store=MEMORY")
     connection.execute(checks.DAMAGED)
     seals.know(connection)

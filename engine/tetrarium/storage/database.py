@@ -21,7 +21,7 @@ from typing import Protocol
 import apsw
 
 from tetrarium import errors, paths
-from tetrarium.storage import backups, checks, effects, migrations, seals
+from tetrarium.storage import backups, checks, cipher, effects, migrations, seals
 
 Connection = apsw.Connection
 """The name under which other rooms hand a transaction's connection through; only this room uses it."""
@@ -217,7 +217,7 @@ def stamp_of(file: Path) -> Stamp:
     Raises SpaceUnavailable.
     """
     with explained(file):
-        connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)
+        connection = cipher.connect(file, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.execute("PRAGMA query_only=ON")
             seq = connection.execute("SELECT max(seq) FROM changes").get
@@ -281,6 +281,9 @@ def _refuse_foreign(file: Path) -> None:
     """Look at an existing file without changing a byte of it."""
     if not file.is_file():
         raise errors.SpaceUnavailable(f"{file} is not a file.", advice="Choose another folder with --data-dir.")
+    if cipher.key_of(file) is not None:
+        _refuse(file, *_marks(file))
+        return
     with file.open("rb") as stream:
         head = stream.read(100)
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
@@ -289,7 +292,24 @@ def _refuse_foreign(file: Path) -> None:
             advice="`tetrarium restore` puts its newest sound backup there; or choose another folder with --data-dir.",
         )
     # Offsets 60 and 68 of the SQLite header hold user_version and application_id, big-endian.
-    version, application = int.from_bytes(head[60:64], "big"), int.from_bytes(head[68:72], "big")
+    _refuse(file, int.from_bytes(head[60:64], "big"), int.from_bytes(head[68:72], "big"))
+
+
+def _marks(file: Path) -> tuple[int, int]:
+    """user_version and application_id of an encrypted store, whose header nobody can read without its key."""
+    connection = cipher.connect(file, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        return int(connection.pragma("user_version")), int(connection.pragma("application_id"))
+    except apsw.NotADBError as error:
+        raise errors.DamagedSpace(
+            f"{file} does not open with the key of its folder: it is damaged, or belongs to another space.",
+            advice="Put back the store and the key file that belong together.",
+        ) from error
+    finally:
+        connection.close()
+
+
+def _refuse(file: Path, version: int, application: int) -> None:
     if application != APPLICATION_ID and (application or version):
         raise errors.DamagedSpace(
             f"{file} belongs to another program; it was left as it is.",
@@ -307,14 +327,17 @@ def _copy_before_migrating(file: Path) -> None:
     """Keep a copy of a store of an older schema before it is brought up to date."""
     if not file.exists() or file.stat().st_size < 100:
         return
-    with file.open("rb") as stream:
-        version = int.from_bytes(stream.read(100)[60:64], "big")
+    if cipher.key_of(file) is not None:
+        version, _ = _marks(file)
+    else:
+        with file.open("rb") as stream:
+            version = int.from_bytes(stream.read(100)[60:64], "big")
     if 0 < version < migrations.SCHEMA_VERSION and os.access(file.parent, os.W_OK):
         backups.made(file, "migration", datetime.now(UTC))
 
 
 def _connect(file: Path, busy_timeout: int) -> apsw.Connection:
-    connection = apsw.Connection(str(file))
+    connection = cipher.connect(file)
     connection.set_busy_timeout(busy_timeout)
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
@@ -330,8 +353,7 @@ def _connect(file: Path, busy_timeout: int) -> apsw.Connection:
 
 def _connect_read_only(file: Path) -> apsw.Connection:
     # A WAL file in a folder that cannot be written opens only as immutable: nobody else can write it either.
-    uri = f"{file.resolve().as_uri()}?immutable=1"
-    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    connection = cipher.connect(file, immutable=True)
     if connection.pragma("user_version") != migrations.SCHEMA_VERSION:
         raise errors.ReadOnlySpace(
             f"The space in {file.parent} has to be brought up to date, but can only be read.",

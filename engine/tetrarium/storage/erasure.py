@@ -15,7 +15,7 @@ from typing import Any
 import apsw
 
 from tetrarium.errors import SpaceUnavailable
-from tetrarium.storage import backups, checks, seals
+from tetrarium.storage import backups, checks, cipher, seals
 from tetrarium.storage import memories as rows
 from tetrarium.storage.database import APPLICATION_ID, Database, explained
 
@@ -52,7 +52,7 @@ def erase_in(file: Path, purged: Sequence[str], masked: Sequence[str], store: Da
     """
     before = file.stat()
     with explained(file):
-        connection = apsw.Connection(str(file))
+        connection = cipher.connect(file)
         try:
             connection.set_busy_timeout(_BUSY)
             if connection.pragma("application_id") != APPLICATION_ID:
@@ -66,11 +66,13 @@ def erase_in(file: Path, purged: Sequence[str], masked: Sequence[str], store: Da
             found = {how: _numbers(connection, ids) for how, ids in (("purge", purged), ("mask", masked))}
             if not any(found.values()):
                 return False
-            with connection:
-                for num in found["purge"].values():
-                    _purge(connection, num)
-                for memory_id, num in found["mask"].items():
-                    _bring_up_to_date(connection, num, memory_id, store)
+            # No block of the driver's own: after a failed write SQLite has rolled back already, and says so.
+            connection.execute("BEGIN IMMEDIATE")
+            for num in found["purge"].values():
+                _purge(connection, num)
+            for memory_id, num in found["mask"].items():
+                _bring_up_to_date(connection, num, memory_id, store)
+            connection.execute("COMMIT")
             connection.execute("VACUUM")
         finally:
             connection.close()
@@ -116,8 +118,9 @@ def _bring_up_to_date(connection: apsw.Connection, num: int, memory_id: str, sto
             "SELECT model, vector FROM vectors JOIN memories USING (num) WHERE id = ?", (memory_id,)
         ).fetchall()
     _unindex(connection, num)
-    for statement in ("DELETE FROM versions", "DELETE FROM requests", "DELETE FROM vectors"):
-        connection.execute(f"{statement} WHERE num = ?", (num,))
+    for table in ("versions", "requests", "vectors", "passages"):
+        if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (table,)).fetchall():
+            connection.execute(f"DELETE FROM {table} WHERE num = ?", (num,))
     values: tuple[Any, ...] = row[0]
     columns = ", ".join(f"{name.strip()} = ?" for name in _COPIED.split(","))
     connection.execute(f"UPDATE memories SET {columns} WHERE num = ?", (*values, num))

@@ -78,7 +78,7 @@ MEMORY = _kind(
     "memory_type text", "importance number", "client text", "author text", "session text", "position whole",
     "project text", "file text", "created_at moment", "updated_at moment", "expires_at moment?",
     "last_accessed_at moment?", "access_count whole", "revision whole", "trashed_at moment?", "pinned flag",
-    "helped whole", "misled whole", "distinct_queries whole", "stored_again whole",
+    "helped whole", "misled whole", "distinct_queries whole", "stored_again whole", "quarantined text",
     left_out=("num", "content_hash", "language", "tokens", "budget_tokens"),  # worked out anew at import
 )  # fmt: skip
 
@@ -321,6 +321,8 @@ class ExchangeWriter:
         row = self._row("memory", record, {}) | dict(derived)
         num = self._insert("memories", row)
         self.nums[record["id"]] = num
+        # Whoever brings a memory back that was erased does not want it erased any more.
+        self._connection.execute("DELETE FROM erasures WHERE memory = ?", (record["id"],))
         if record["trashed_at"] is None:
             self._connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, derived["tokens"]))
         self._connection.executemany(

@@ -243,6 +243,7 @@ def rewrite(connection: apsw.Connection, num: int, draft: Draft, *, cause: str, 
     )
     if live:
         connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))
+    connection.execute("DELETE FROM passages WHERE num = ?", (num,))
     effects.note(connection, num, "text", "", revision, revision + 1)
     log_change(connection, num, "edit", now)
 
@@ -254,10 +255,20 @@ def set_vector(connection: apsw.Connection, num: int, model: str, vector: Float3
     )
 
 
+def set_passages(connection: apsw.Connection, num: int, model: str, matrix: Float32) -> None:
+    """The embeddings of the parts of a long memory, (parts, d), in order; those of before go."""
+    connection.execute("DELETE FROM passages WHERE num = ?", (num,))
+    connection.executemany(
+        "INSERT INTO passages VALUES (?, ?, ?, ?)",
+        ((num, part, model, vector.astype(np.float16).tobytes()) for part, vector in enumerate(matrix)),
+    )
+
+
 def drop_vectors(connection: apsw.Connection, nums: Iterable[int], *, now: datetime) -> None:
     """Take embeddings away that are of no use; the memories are embedded anew in a quiet moment."""
     for num in nums:
         connection.execute("DELETE FROM vectors WHERE num = ?", (num,))
+        connection.execute("DELETE FROM passages WHERE num = ?", (num,))
         log_change(connection, num, "edit", now)
 
 
@@ -746,6 +757,23 @@ class MemoryReader:
             for part in _parts(nums):
                 marks = ",".join("?" * len(part))
                 rows += self._all(f"{query} AND v.num IN ({marks}) ORDER BY v.num", (*values, *part))
+        matrix = np.frombuffer(b"".join(vector for _, vector in rows), np.float16).reshape(len(rows), dimension)
+        return np.fromiter((num for num, _ in rows), np.int64, len(rows)), matrix.astype(np.float32)
+
+    def passages(self, model: str, dimension: int, nums: Sequence[int] | None = None) -> tuple[Int64, Float32]:
+        """(n,) numbers, ascending, each as often as its memory has parts, and the (n, dimension) vectors of the parts."""
+        query = (
+            "SELECT p.num, p.vector FROM passages p JOIN memories m USING (num) "
+            "WHERE p.model = ? AND length(p.vector) = ? AND m.trashed_at IS NULL"
+        )
+        values: tuple[Any, ...] = (model, 2 * dimension)
+        rows: list[tuple[int, bytes]] = []
+        if nums is None:
+            rows = self._all(f"{query} ORDER BY p.num, p.part", values)
+        else:
+            for part in _parts(nums):
+                marks = ",".join("?" * len(part))
+                rows += self._all(f"{query} AND p.num IN ({marks}) ORDER BY p.num, p.part", (*values, *part))
         matrix = np.frombuffer(b"".join(vector for _, vector in rows), np.float16).reshape(len(rows), dimension)
         return np.fromiter((num for num, _ in rows), np.int64, len(rows)), matrix.astype(np.float32)
 

@@ -12,6 +12,7 @@ from typing import Any
 import apsw
 
 from tetrarium.model import Exclusion, MaskedSecret, PendingErasure
+from tetrarium.storage import effects
 from tetrarium.storage.database import Database
 from tetrarium.storage.memories import log_change, microseconds
 
@@ -68,7 +69,9 @@ def remove_exclusion(connection: apsw.Connection, number: int) -> bool:
 
 def set_quarantined(connection: apsw.Connection, num: int, why: str, *, now: datetime) -> None:
     """Put a memory into quarantine, or with "" take it out."""
+    before: list[Any] = connection.execute("SELECT quarantined FROM memories WHERE num = ?", (num,)).fetchall()
     connection.execute("UPDATE memories SET quarantined = ? WHERE num = ?", (why, num))
+    effects.note(connection, num, "quarantine", "", int(bool(before[0][0])), int(bool(why)))
     log_change(connection, num, "quarantine", now)
 
 

@@ -17,14 +17,16 @@ from typing import Any
 import apsw
 
 from tetrarium import errors
-from tetrarium.storage import checks, migrations, seals
+from tetrarium.storage import checks, cipher, migrations, seals
 from tetrarium.storage.backups import explained
 from tetrarium.storage.effects import UNDER_WAY
 from tetrarium.storage.memories import microseconds
 
-STAYING = ("history", "effects", "undoings", "audit", "retries", "masked", "exclusions", "erasures")
-"""Tables that tell what happened or what a person does not want kept: a restored space keeps what they say now. Also any
-whose name begins with `audit_`."""
+STAYING = ("history", "effects", "undoings", "audit", "retries", "erasures", "exclusions", "masked")
+"""Tables that tell what happened and what a person decided for good: a restored space keeps what they say now."""
+
+_KEPT_META = ("audit_key",)
+"""Facts about the space that go with those tables."""
 
 SPACE = 0
 """The number under which a change of the whole space stands in the change log."""
@@ -37,14 +39,14 @@ def prepare(copy: Path, prepared: Path, live: Path, *, application_id: int) -> i
     """
     with explained(prepared.parent):
         shutil.copyfile(copy, prepared)
-        with closing(apsw.Connection(str(prepared))) as connection:
+        with closing(cipher.connect(prepared)) as connection:
             if connection.pragma("user_version") > migrations.SCHEMA_VERSION:
                 raise errors.NewerSpace(
                     f"{copy.name} was made by a newer Tetrarium; nothing was restored.", advice="Update Tetrarium."
                 )
             connection.execute("PRAGMA journal_mode=DELETE; PRAGMA foreign_keys=OFF; PRAGMA secure_delete=ON")
             migrations.apply(connection, application_id=application_id)
-            connection.execute("ATTACH ? AS live", (str(live),))
+            cipher.attach(connection, live, "live")
             connection.execute("BEGIN")
             seen = _number(connection, "SELECT ifnull(max(seq), 0) FROM live.changes")
             for table in _staying(connection):
@@ -56,7 +58,7 @@ def prepare(copy: Path, prepared: Path, live: Path, *, application_id: int) -> i
 
 def sign(prepared: Path, *, client: str, copy: str, before: str, undoes: int | None, now: datetime) -> None:
     """Enter the restore itself into the prepared store: history, and the change that tells others to read anew."""
-    with closing(apsw.Connection(str(prepared))) as connection:
+    with closing(cipher.connect(prepared)) as connection:
         connection.execute(UNDER_WAY)
         connection.execute(checks.DAMAGED)
         seals.know(connection)
@@ -80,14 +82,14 @@ def sign(prepared: Path, *, client: str, copy: str, before: str, undoes: int | N
 
 def overwrite(live: Path, prepared: Path, seen: int, *, busy_timeout: int) -> bool:
     """Write a prepared store over the living one, in one transaction; False when somebody committed since `seen`."""
-    with closing(apsw.Connection(str(prepared))) as source, closing(apsw.Connection(str(live))) as target:
+    with closing(cipher.connect(prepared)) as source, closing(cipher.connect(live)) as target:
         target.set_busy_timeout(busy_timeout)
         target.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
         backup = target.backup("main", source, "main")
         try:
             # The first step takes the write lock and holds it to the end: nobody commits from here on.
             backup.step(1)
-            with closing(apsw.Connection(str(live))) as watcher:
+            with closing(cipher.connect(live)) as watcher:
                 if _number(watcher, "SELECT ifnull(max(seq), 0) FROM changes") != seen:
                     return False
             backup.step(-1)
@@ -118,7 +120,7 @@ def _staying(connection: apsw.Connection) -> list[str]:
     rows: list[Any] = connection.execute(
         "SELECT name FROM live.sqlite_schema WHERE type = 'table' AND name IN (SELECT name FROM main.sqlite_schema)"
     ).fetchall()
-    return [name for (name,) in rows if name in STAYING or name.startswith("audit_")]
+    return [name for (name,) in rows if name in STAYING]
 
 
 def _keep(connection: apsw.Connection, table: str) -> None:
@@ -157,12 +159,14 @@ def _go_on_counting(connection: apsw.Connection) -> None:
         for db in ("main", "live")
     ]
     connection.execute("INSERT OR REPLACE INTO main.meta VALUES ('next_component', ?)", (str(max(following)),))
-    kind = seals.META
-    seals.know(connection)
-    row = f"{kind.code}, {kind.number('r')}, 0, {kind.hash_of('r')}"
+    marks = ", ".join("?" * len(_KEPT_META))
     connection.execute(
-        f"INSERT OR REPLACE INTO main.seals SELECT {row} FROM main.meta r WHERE key IN ('next_component', 'audit_key')"
+        f"INSERT OR REPLACE INTO main.meta SELECT key, value FROM live.meta WHERE key IN ({marks})", _KEPT_META
     )
+    seals.know(connection)
+    kind = seals.META
+    row = f"{kind.code}, {kind.number('r')}, {kind.part('r')}, {kind.hash_of('r')}"
+    connection.execute(f"INSERT OR REPLACE INTO main.seals SELECT {row} FROM main.meta r")
 
 
 def _number(connection: apsw.Connection, query: str) -> int:

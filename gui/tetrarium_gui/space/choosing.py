@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tetrarium.model import Bool, Float64, Int64
+from tetrarium.model import Bool, Float64
 from tetrarium_gui.space.camera import Camera
-from tetrarium_gui.space.scene import Scene, corners
-
-_HALF = 1 << 20
+from tetrarium_gui.space.scene import Scene, vertex_keys
 
 Point = tuple[float, float]
 
@@ -41,22 +39,14 @@ def touching(scene: Scene, chosen: Iterable[str]) -> list[str]:
     rows = np.array([scene.rows[i] for i in chosen if i in scene.rows], np.int64)
     if not len(rows):
         return []
-    points = _vertex_keys(scene).reshape(-1)
-    wanted = np.unique(_vertex_keys(scene)[rows])
-    near = np.unique(np.flatnonzero(np.isin(points, wanted)) // 4)
+    keys = vertex_keys(scene.voxels)
+    near = np.flatnonzero(np.isin(keys, np.unique(keys[rows])).any(axis=1))
     return [scene.ids[row] for row in np.setdiff1d(near, rows)]
 
 
 def rest(scene: Scene, chosen: frozenset[str], away: Bool) -> list[str]:
     """Every memory that is shown and not chosen."""
     return [scene.ids[row] for row in np.flatnonzero(~away) if scene.ids[row] not in chosen]
-
-
-def _vertex_keys(scene: Scene) -> Int64:
-    """(n, 4) int64, one number a vertex."""
-    points = corners(scene.voxels).astype(np.int64) + _HALF
-    keys: Int64 = (points[..., 0] << 42) | (points[..., 1] << 21) | points[..., 2]
-    return keys
 
 
 def _inside(points: Float64, outline: Float64) -> Bool:

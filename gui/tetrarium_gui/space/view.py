@@ -172,7 +172,7 @@ class SpaceView(QWidget):
     # --- state in -------------------------------------------------------------------------------
     def _take_snapshot(self) -> None:
         assert self.state.snapshot is not None
-        earlier, scene = self.scene, scene_of(self.state.snapshot)
+        earlier, scene = self.scene, scene_of(self.state.snapshot, self.scene)
         self._born = births(scene, earlier, self._now(), self._born)
         if self.reduced_motion:
             self._born = np.minimum(self._born, self._now() - GROW_TIME)
