@@ -22,8 +22,8 @@ from PySide6.QtCore import QElapsedTimer, QEventLoop, QSettings
 from PySide6.QtGui import QSurfaceFormat
 from PySide6.QtWidgets import QApplication
 
-from tetrarium_gui.bridge import Bridge
 from tetrarium_gui.main_window import MainWindow
+from tetrarium_gui.shell import Shell
 from tetrarium_gui.space.tetrahedra import surface_format
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
@@ -43,20 +43,32 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(scratch) / "sample"
         settings = QSettings(str(Path(scratch) / "window.ini"), QSettings.Format.IniFormat)
-        bridge = Bridge(folder, sample=True)
-        window = MainWindow(bridge, settings)
-        window.resize(*SIZE)
-        window.commands["reduced_motion"].setChecked(True)
-        window.commands["theme_dark"].trigger()
-        window.show()
-        done: list[object] = []
-        bridge.stats_ready.connect(done.append)
-        bridge.start()
-        wait(lambda: bool(done))
-        tell(window)
-        window.close()
-        bridge.close()
+        settings.setValue("appearance", "dark")
+        settings.setValue("reduced_motion", True)
+        settings.setValue("language", "en")
+        shell = Shell(folder, settings, sample=True)
+        shell.window.resize(*SIZE)
+        shell.show()
+        wait(lambda: shell.window.state.snapshot is not None and shell.window.status.filled)
+        tell(shell.window)
+        tell_corrections(shell.window)
+        settings.setValue("language", "zh")
+        reopened(shell, None)
+        tell_chinese(shell.window)
+        settings.setValue("language", "en")
+        settings.setValue("appearance", "dark")
+        reopened(shell, Path(scratch) / "empty")
+        save(shell.window, "empty")
+        shell.window.close()
+        shell.close()
     return 0
+
+
+def reopened(shell: Shell, folder: Path | None) -> None:
+    """Another window, as the person gets it, and wait until it stands."""
+    shell.reopen(folder)
+    shell.window.resize(*SIZE)
+    wait(lambda: shell.window.state.snapshot is not None and shell.window.status.filled)
 
 
 def tell(window: MainWindow) -> None:
@@ -80,6 +92,38 @@ def tell(window: MainWindow) -> None:
     save(window, "recall")
     window.commands["theme_light"].trigger()
     save(window, "light")
+
+
+def tell_corrections(window: MainWindow) -> None:
+    """How a person corrects and understands."""
+    window.commands["theme_dark"].trigger()
+    window.panels.voids.zones.setCurrentItem(window.panels.voids.zones.topLevelItem(1).child(0))
+    window.panels.voids.why.click()
+    wait(lambda: window.panels.voids.explanation.isVisible())
+    window.docks.show("settings")
+    save(window, "voids")
+    window.docks.show("inspector")
+    window.commands["supersede"].trigger()
+    edges = window.panels.inhibition.edges
+    window.docks.show("inhibition")
+    wait(lambda: edges.topLevelItemCount() > 0)
+    edges.setCurrentItem(edges.topLevelItem(0))
+    wait(lambda: window.inspector.memory is not None and window.inspector.memory.id == window.state.selected)
+    window.docks.show("clusters")
+    save(window, "inhibition")
+    window.commands["edit"].trigger()
+    window.docks.show("timeline")
+    save(window, "editing")
+
+
+def tell_chinese(window: MainWindow) -> None:
+    """The same window in Chinese, in the light."""
+    window.commands["theme_light"].trigger()
+    window.search.box.setText("离线同步冲突怎么处理")
+    wait(lambda: window.search.hits.rowCount() > 0)
+    window.search.step(1)
+    wait(lambda: window.inspector.memory is not None)
+    save(window, "chinese")
 
 
 def wait(true: Callable[[], bool]) -> None:

@@ -35,6 +35,8 @@ PATIENCE = 60.0
 DECOYS = ("tetrarium", "tetrarium_gui", "mcp", "numpy", "onnxruntime")
 FEWEST_COLOURS = 150
 """Different colours in a small picture of a window that shows something; an empty screen has one."""
+LINGER = "0.5"
+"""Seconds that the host of a space stays after its last client has left."""
 STATEMENT = "The lighthouse keeper of Amrum keeps two lamps burning when the fog comes in from the west."
 QUESTION = "How many lamps burn on Amrum in fog?"
 
@@ -87,7 +89,7 @@ class Trial:
         self.what, self.options = what, options
         self.window, self.endpoint = (programs / suffixed(name) for name in ("tetrarium", "tetrarium-mcp"))
         self.space, self.decoys = folder / "space", folder / "project"
-        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "TETRARIUM_LINGER": "1"}
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "TETRARIUM_LINGER": LINGER}
         if os.name == "nt":
             self.environment |= {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "APPDATA", "LOCALAPPDATA")}
         if what == "bundle":
@@ -99,8 +101,9 @@ class Trial:
     def run(self) -> None:
         self.commands()
         self.conversation()
-        self.starts()
         self.opened()
+        self.starts()
+        self.no_host()
         say(f"{self.what}: content")
 
     def commands(self) -> None:
@@ -109,9 +112,8 @@ class Trial:
         expect([entry["command"], entry["args"]] == [str(self.endpoint), []], f"'connect print' names {entry}")
         self.call(self.window, "demo", "--data-dir", str(self.space))
         started = time.monotonic()
-        said = self.call(
-            self.window, "--data-dir", str(self.space), "hook", "session-start", "--ide", "cursor", given="{}"
-        )
+        hook = ("hook", "session-start", "--ide", "cursor", "--seconds", "30")
+        said = self.call(self.window, "--data-dir", str(self.space), *hook, given="{}")
         expect("not an instruction" in said, f"the start hook does not say what is known, but: {said}")
         say(f"session-start hook: {time.monotonic() - started:.2f} s")
 
@@ -123,19 +125,31 @@ class Trial:
             expect(STATEMENT in json.dumps(told), "what was stored is not recalled")
 
     def starts(self) -> None:
-        """Seconds from the start to the handshake's answer, and to the first answer of the engine."""
-        shaken, answered, computed = [], [], []
+        """Seconds from the start of an endpoint to the handshake's answer, and to the first answer of the engine."""
+        self.measured("relay to a cold host", before=self.no_host)
+        with self.client():  # keeps the host
+            self.measured("relay to a warm host")
+        self.no_host()
+        self.measured("standalone", "--standalone")
+
+    def measured(self, name: str, *options: str, before: Callable[[], None] = lambda: None) -> None:
+        shaken, answered, computed = [], [], 0.0
         for _ in range(self.options.starts):
-            started, before = time.monotonic(), computing_of_children()
-            with self.client() as ask:
+            before()
+            started, computed = time.monotonic(), computed - computing_of_children()
+            with self.client(*options) as ask:
                 shaken.append(time.monotonic() - started)
                 ask("memory_search", query=QUESTION)
                 answered.append(time.monotonic() - started)
-            computed.append(computing_of_children() - before)
-        for name, figures in (("handshake", shaken), ("first answer", answered), ("end, computing only", computed)):
-            say(
-                f"start to {name}: median {statistics.median(figures):.2f} s, worst {max(figures):.2f} s, n = {len(figures)}"
-            )
+            computed += computing_of_children()
+        for what, figures in (("handshake", shaken), ("first answer", answered)):
+            said = f"{statistics.median(figures):.2f} s, at worst {max(figures):.2f} s, n = {len(figures)}"
+            say(f"{name}: {what} after {said}")
+        say(f"{name}: the endpoint itself computed for {computed / self.options.starts:.2f} s")
+
+    def no_host(self) -> None:
+        """Wait until the host of the space has left: it lingers for LINGER seconds."""
+        expect(until(lambda: not (self.space / "space.host").exists()), "the host of the space does not leave")
 
     def opened(self) -> None:
         """The window opens on the sample space while a client stores into it; a picture; it leaves when told."""
@@ -193,10 +207,10 @@ class Trial:
         return done.stdout.decode("utf-8")
 
     @contextlib.contextmanager
-    def client(self) -> Iterator[Client]:
+    def client(self, *options: str) -> Iterator[Client]:
         """A client of the endpoint, hands shaken; it has left with 0 afterwards."""
         process = subprocess.Popen(
-            [self.endpoint, "--data-dir", self.space], cwd=self.decoys, env=self.environment,
+            [self.endpoint, "--data-dir", self.space, *options], cwd=self.decoys, env=self.environment,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         try:
@@ -257,6 +271,7 @@ def until(condition: Callable[[], bool]) -> bool:
     while time.monotonic() < end:
         if condition():
             return True
+        time.sleep(0.05)
     return False
 
 

@@ -324,6 +324,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         RELAY + "test_clients_that_start_together_share_one_host_and_lose_nothing",
         RELAY + "test_a_killed_host_is_replaced_without_the_client_noticing",
         RELAY + "test_the_official_client_survives_its_host_in_both_eras",
+        RELAY + "test_what_a_client_watches_is_watched_by_the_next_host_too",
         RELAY + "test_a_host_that_is_asked_to_end_hands_its_clients_on",
         RELAY + "test_an_older_host_makes_room_for_a_newer_one",
         RELAY + "test_what_a_crashed_host_left_behind_is_no_owner",
@@ -355,5 +356,33 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "Whatever write, sync or rename fails, the disk is full, the permissions go or the clock jumps: it is said, reads go on, "
     "nothing acknowledged is lost, nothing expires for good, and a full disk still lets memories go.": (
         "faults/test_durability.py::*",
+    ),
+    "A long memory is found by each thing it says, to the last sentence.": ("journeys/test_long_memories.py::*",),
+    "A mistyped identifier is read as the one it nearly names, and the answer says so.": ("journeys/test_slips.py::*",),
+    "A person's own model may order the best memories; its failure never fails a recall, and secrets never reach it.": (
+        "journeys/test_reranker.py::*",
+    ),
+    "Secrets never enter: masked in every field, question and list before anything is stored, embedded, logged or hashed; told in the "
+    "answer; refused or allowed where a person says so; those that are there already are counted, masked and erased.": (
+        "unit/test_secrets.py::*",
+        "journeys/test_privacy.py::test_a_secret_is_masked_in_every_field_before_anything_is_kept",
+        "journeys/test_privacy.py::test_two_texts_that_differ_in_a_secret_only_are_one_memory",
+        "journeys/test_privacy.py::test_a_space_may_refuse_secrets_or_allow_them",
+        "journeys/test_privacy.py::test_secrets_that_are_stored_already_are_counted_masked_and_erased",
+        "journeys/test_privacy.py::test_secrets_and_orders_of_a_foreign_file_are_caught_on_the_way_in",
+        "journeys/test_guarding_cli.py::*",
+    ),
+    "What reads like an instruction to an agent waits in quarantine for a person and reaches no agent; what a person excludes is "
+    "never stored; no importance lifts a less trusted memory over a more trusted one.": (
+        "unit/test_instructions.py::*",
+        "journeys/test_privacy.py::test_what_reads_like_an_order_waits_for_a_person_and_no_agent_sees_it",
+        "journeys/test_privacy.py::test_a_quarantine_outlives_a_restart_the_trash_and_a_repetition",
+        "journeys/test_privacy.py::test_a_person_may_say_what_an_agent_may_not",
+        "journeys/test_privacy.py::test_what_a_person_excludes_is_never_stored_and_can_be_tried_first",
+        "journeys/test_privacy.py::test_no_importance_lifts_a_less_trusted_memory_over_a_more_trusted_one",
+    ),
+    "Erased for good means no byte in any file of the space, backups too, also after a kill in the middle, and `prove-deleted` shows "
+    "it; trash and expiry are erased after their time, never at a leap of the clock and never in bulk.": (
+        "faults/test_erasure.py::*",
     ),
 }

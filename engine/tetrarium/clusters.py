@@ -37,7 +37,6 @@ from tetrarium.storage import memories as rows
 from tetrarium.storage.clusters import LoggedMove, resolve
 from tetrarium.storage.database import Connection
 from tetrarium.storage.identity import new_id
-from tetrarium.storage.seals import MEMORY
 
 HUES = 24
 """Colours that clusters take in turn, by their ids: a cluster keeps its colour for life."""
@@ -363,7 +362,7 @@ class Clusters:
     def _strays(self) -> list[int]:
         """Numbers of places whose memory is not in the space. One that is damaged and left out may come back to its place."""
         present = self._space.indexes.table.present
-        left_out = {num for num, _ in self._space.damage.keys(MEMORY)}
+        left_out = self._space.damage.left_out
         nums = (row[0] for row in self._space.clusters.places())
         return [num for num in nums if num not in left_out and (not 0 < num < len(present) or not present[num])]
 

@@ -218,6 +218,24 @@ class Settings:
     )
     kept_traces: int = _number(50, unit="recalls", source="T", about="Recall traces kept in memory.")
 
+    rerank_url: str = _number(
+        "",
+        unit="URL",
+        source="T",
+        about="OpenAI-compatible endpoint that orders the best memories of a recall, like http://127.0.0.1:8080/v1; empty for none.",
+    )
+    rerank_model: str = _number("local", unit="name", source="T", about="Model that the endpoint is asked for.")
+    rerank_depth: int = _number(20, unit="memories", source="spec 2.1", about="Best memories that are reranked.")
+    rerank_time_limit: float = _number(
+        2.0, unit="s", source="T", about="How long a recall waits for the endpoint before it answers without."
+    )
+    rerank_anywhere: int = _number(
+        0,
+        unit="0 or 1",
+        source="T",
+        about="1 lets memories, secrets masked, go to an endpoint that is not this machine.",
+    )
+
     # --- geometry -----------------------------------------------------------------------------
     anchors: int = _number(
         8,

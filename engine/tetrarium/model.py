@@ -473,6 +473,7 @@ class RecallTrace:
     embedding_ms: float
     beyond: tuple[str, ...] = ()
     beyond_scores: tuple[float, ...] = ()
+    reranked_by: str = ""
 
 
 class ChangeKind(StrEnum):

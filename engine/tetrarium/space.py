@@ -34,6 +34,7 @@ from tetrarium.geometry.similarity import (
 )
 from tetrarium.indexing.embedding import Embedder, load_embedder
 from tetrarium.indexing.indexes import Indexes
+from tetrarium.indexing.passages import windows
 from tetrarium.indexing.synonyms import FILE as SYNONYMS_FILE
 from tetrarium.indexing.synonyms import Synonyms
 from tetrarium.lifecycle.ingest import spoken
@@ -45,7 +46,7 @@ from tetrarium.storage import relations as relation_rows
 from tetrarium.storage.checks import Damage
 from tetrarium.storage.database import Connection, Database, Stamp
 from tetrarium.storage.history import HistoryReader
-from tetrarium.storage.seals import INHIBITION, MEMORY
+from tetrarium.storage.seals import INHIBITION, MEMORY, QUARANTINE, VECTOR
 
 log = logging.getLogger(__name__)
 
@@ -319,6 +320,42 @@ class Space:
         self._take_over()
         return len(missing) - len(part)
 
+    def read_long_memories(self, most: int) -> None:
+        """Embed the parts of long memories that are not yet, up to `most` windows; a memory of more waits for a call
+        that takes as many. Nothing is written: a question may do this before it is answered."""
+        parts: dict[int, list[str]] = {}
+        for num in sorted(num for num in self.indexes.unread if num not in self.indexes.passages):
+            if self.embedder is None:
+                return
+            (memory,) = self.reader.memories([num])
+            found = windows(spoken(memory.content, memory.source))
+            if not found:
+                self.indexes.unread.discard(num)
+            elif sum(map(len, parts.values())) + len(found) <= most:
+                parts[num] = found
+            else:
+                break
+        vectors = self.embed_passages([text for texts in parts.values() for text in texts])
+        usable = [vector for vector in vectors if vector is not None]
+        if len(usable) < len(vectors):
+            return
+        for num, texts in parts.items():
+            self.indexes.passages.put(num, np.stack(usable[: len(texts)]))
+            del usable[: len(texts)]
+
+    def keep_long_memories(self, most: int) -> bool:
+        """Embed and store the parts of long memories, up to `most` windows; True while there are more to do."""
+        self.read_long_memories(most)
+        read = [num for num in sorted(self.indexes.unread) if num in self.indexes.passages]
+        if not read or not self.database.writable:
+            return False
+        with self.database.write(durable=False) as connection:
+            for num in read:
+                rows.set_passages(connection, num, self.model, self.indexes.passages.of(num))
+                rows.log_change(connection, num, "edit", rows.now())
+        self._take_over()
+        return bool(self.indexes.unread)
+
     def settle(self, connection: Connection, num: int, placement: Placement) -> None:
         """Store the place of a memory inside a transaction."""
         rows.set_place(connection, num, placement.voxel, placement.component)
@@ -471,10 +508,13 @@ class Space:
     def damage_note(self) -> str:
         """What is left out of every answer because it is damaged; "" when nothing is."""
         damage = self.damage
-        count = len(damage.keys(MEMORY))
+        count = len(damage.left_out)
         parts = [f"{count} {'memory is' if count == 1 else 'memories are'} damaged and left out"] if count else []
         if damage.keys(INHIBITION):
             parts.append("records of corrections are damaged")
+        told = (MEMORY.code, QUARANTINE.code, INHIBITION.code, VECTOR.code)  # embeddings are made again by themselves
+        if any(code not in told for code in (*damage.unsound, *damage.lost)):
+            parts.append("places or records are damaged")
         if damage.structure or damage.indexes or damage.fulltext:
             parts.append("the store is damaged")
         return f"Attention: {' and '.join(parts)}; `tetrarium doctor` says more." if parts else ""
@@ -546,13 +586,20 @@ class Space:
         frequencies = self.reader.document_frequencies()
         self.indexes.vectors.close()
         self.indexes = self._empty_indexes()
-        self.indexes.load(self.reader.index_rows(), frequencies, nums, matrix, version=version)
+        self.indexes.load(self.reader.index_rows(), frequencies, nums, matrix, self._parts(), version=version)
         stored = self.reader.meta("calibration", {})
         self._vectors_missing = self.embedder is not None and len(nums) < len(self.indexes.table)
         if stored.get("model") == self.model:
             self._calibrated_at = int(stored["at"])
             self.calibration = Calibration(**{name: stored[name] for name in self.calibration_values()})
         self._load_geometry(quietly=quietly)
+
+    def _parts(self, nums: Sequence[int] | None = None) -> dict[int, Float32]:
+        """Number → vectors of the parts of long memories, where all of them can be used."""
+        owners, matrix = self.reader.passages(self.model, self.dimension, nums)
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        groups = zip(owners[starts].tolist(), np.split(matrix, starts[1:]) if len(starts) else (), strict=True)
+        return {num: parts for num, parts in groups if np.isfinite(parts).all() and parts.any(axis=1).all()}
 
     def _empty_indexes(self) -> Indexes:
         usual = self.embedder.manifest.question_cosine if self.embedder else None
@@ -613,6 +660,7 @@ class Space:
         found = {row.num: row for row in self.reader.index_rows(nums)}
         with_vectors, matrix = self.reader.vectors(self.model, self.dimension, nums)
         vectors = dict(zip(with_vectors.tolist(), matrix, strict=True))
+        parts = self._parts(nums)
         told: dict[str, list[str]] = {
             word: [] for word in ("stored", "edited", "inhibited", "released", "removed", "moved")
         }
@@ -628,7 +676,7 @@ class Space:
             if ops[num] <= {"inhibit", "release", "standing", "place", "move", "quarantine"}:
                 self.indexes.table.put(row)
             else:
-                self.indexes.put(row, vectors.get(num))
+                self.indexes.put(row, vectors.get(num), parts.get(num))
             told[_word_for(ops[num])].append(row.id)
         if changes:
             self.indexes.version = changes[-1].seq

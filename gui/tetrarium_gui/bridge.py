@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,10 +30,17 @@ STATS_INTERVAL = 1_000
 """Milliseconds at least between two counts of the whole space."""
 FRAME = 16
 """Milliseconds for which changes are gathered."""
+FREE_SHARE = 4
+"""Times as long as showing a snapshot takes, the window waits before it shows the next."""
+SLOWEST_FRAME = 500
+"""Milliseconds for which changes are gathered at most."""
 HITS = 30
 """Hits that a search brings to the window."""
 CLIENT = "window"
 """The name under which the window asks and changes: a person, whom everybody else's memories obey."""
+
+EDIT = "edit "
+"""How the slots of changes begin."""
 
 Then = Callable[[Any], object]
 Otherwise = Callable[[Exception], bool]
@@ -69,6 +77,7 @@ class Bridge(QObject):
         self._tickets = itertools.count(1)
         self._newest: dict[str, int] = {}
         self._waiting: dict[int, _Waiting] = {}
+        self._since: dict[str, float] = {}
         self._gathered: dict[str, dict[str, None]] = defaultdict(dict)
         self._version = 0
         self._frame = QTimer(self)
@@ -106,6 +115,8 @@ class Bridge(QObject):
     def forget_questions(self) -> None:
         """Answers to searches and recalls that are still on their way will be dropped."""
         self._newest["search"] = self._newest["recall"] = next(self._tickets)
+        for slot in ("search", "recall"):
+            self._since.pop(slot, None)
         self.busy_changed.emit(False)
 
     def ask(self, slot: str, verb: Verb, then: Then, *, otherwise: Otherwise | None = None) -> None:
@@ -118,11 +129,29 @@ class Bridge(QObject):
 
     def edit(self, verb: Verb, then: Then | None = None, *, otherwise: Otherwise | None = None) -> None:
         """Change something. Never overtaken by another change: each has a slot of its own, done in the order asked."""
-        self._ask(f"edit {next(self._tickets)}", verb, _Waiting(then, otherwise))
+        self._ask(f"{EDIT}{next(self._tickets)}", verb, _Waiting(then, otherwise))
 
     def tell_growth(self, snapshot: SpaceSnapshot) -> None:
         """Show a space that is being filled by one long job. From the engine's thread: crosses queued, as a signal."""
         self.grown.emit(snapshot)
+
+    def waited(self) -> float:
+        """Seconds since the oldest question or change that has no answer yet was asked; 0 when there is none."""
+        return time.monotonic() - min(self._since.values()) if self._since else 0.0
+
+    @property
+    def waits_for_questions(self) -> bool:
+        """True when something that waits can be given up: changes are waited for."""
+        return any(not slot.startswith(EDIT) for slot in self._since)
+
+    def give_up(self) -> None:
+        """Ask no question that still waits, and drop the answer of the one under way. Changes go on."""
+        for slot in [slot for slot in self._since if not slot.startswith(EDIT)]:
+            self._waiting.pop(self._newest.get(slot, 0), None)
+            self._newest[slot] = next(self._tickets)
+            self._engine.withdraw(slot)
+            del self._since[slot]
+        self.busy_changed.emit(False)
 
     def get(self, memory_id: str) -> None:
         self._ask("memory", lambda service: service.get(memory_id))
@@ -146,6 +175,8 @@ class Bridge(QObject):
             self._waiting[self._newest[slot]] = waiting
         if slot in ("search", "recall"):
             self.busy_changed.emit(True)
+        if waiting is not None or slot in ("search", "recall"):
+            self._since.setdefault(slot, time.monotonic())
         self._engine.submit(slot, self._newest[slot], verb)
 
     # --- answers --------------------------------------------------------------------------------
@@ -174,7 +205,17 @@ class Bridge(QObject):
         if answer.slot in ("search", "recall"):
             self.busy_changed.emit(False)
         if answer.slot in signals:
+            started = time.perf_counter()
             signals[answer.slot].emit(answer.result)
+            if answer.slot == "snapshot":
+                self._pace((time.perf_counter() - started) * 1e3)
+
+    def _pace(self, cost: float) -> None:
+        """Gather changes for longer when a snapshot is dear to show, so that a burst of stores leaves the window free.
+
+        cost: milliseconds that the views took for the last one.
+        """
+        self._frame.setInterval(round(min(SLOWEST_FRAME, max(FRAME, cost * FREE_SHARE))))
 
     def _take_failure(self, failure: Failure) -> None:
         if failure.slot == "open":
@@ -190,8 +231,9 @@ class Bridge(QObject):
             self.noticed.emit(notice_of(failure.error))
 
     def _settle(self, slot: str) -> None:
-        """An edit's own slot is not asked again."""
-        if slot.startswith("edit "):
+        """The slot has its answer; an edit's own slot is not asked again."""
+        self._since.pop(slot, None)
+        if slot.startswith(EDIT):
             self._newest.pop(slot, None)
 
     def _take_event(self, event: Event) -> None:

@@ -151,6 +151,11 @@ class EngineThread(QThread):
             self._waiting[slot] = _Job(slot, ticket, verb)
         self._ring()
 
+    def withdraw(self, slot: str) -> None:
+        """Do not begin the job that waits in a slot, if one does. From the window's thread."""
+        with self._door:
+            self._waiting.pop(slot, None)
+
     def close(self) -> bool:
         """Drop what waits, let the job in hand finish, close the space, join. False when the time ran out."""
         with self._door:

@@ -130,12 +130,12 @@ def together(space: Path, clients: list[Client], work: Any, done: threading.Even
 def kill_often(
     space: Path, chance: random.Random, clients: list[Client], done: threading.Event, kills: list[float]
 ) -> None:
-    """Kill the host, each time one to three seconds after it began to answer."""
+    """Kill the host, each time two to five seconds after it began to answer."""
     while not done.is_set():
         since = kills[-1] if kills else 0.0
         if not any(client.times and client.times[-1][0] > since for client in clients):
             done.wait(0.05)
-        elif not done.wait(chance.uniform(1, 3)):
+        elif not done.wait(chance.uniform(2, 5)):
             kills.append(time.perf_counter())
             kill_host(space)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -180,8 +181,9 @@ def test_many_are_trashed_with_a_preview_restored_and_one_deleted_for_good(
     assert len(window.state.snapshot) == 3, "nothing before it is confirmed"
     picture(window)
     pressed(qtbot, table.sheet.confirm)
-    until(qtbot, lambda: len(window.state.snapshot) == 0 and trash.list.topLevelItemCount() == 3)
+    until(qtbot, lambda: len(window.state.snapshot) == 0)
     window.docks.show("trash")
+    until(qtbot, lambda: trash.list.topLevelItemCount() == 3)
     trash.list.setCurrentItem(trash.list.topLevelItem(0))
     gone = trash.list.current_key()
     pressed(qtbot, trash.delete)
@@ -218,6 +220,7 @@ def test_undo_goes_on_after_a_restart(agent: MemoryService, open_window: OpenWin
     window.close()
     assert window.bridge.close()
     again = open_window(agent.path)
+    again.docks.show("activity")
     until(qtbot, lambda: again.panels.activity.changes.topLevelItemCount() >= 4)
     again.commands["undo"].trigger()
     until(qtbot, lambda: len(again.state.snapshot) == 3 and not again.state.snapshot.inhibited.any())
@@ -253,6 +256,7 @@ def test_clusters_are_named_flown_to_and_rearranged_by_a_plan_that_is_shown_firs
     window = open_window(sample_folder)
     panel = window.panels.clusters
     window.docks.show("clusters")
+    until(qtbot, lambda: panel.list.topLevelItemCount() > 10)
     sizes = [int(panel.list.topLevelItem(at).text(1)) for at in range(10)]
     assert sizes == sorted(sizes, reverse=True)
     panel.list.setCurrentItem(panel.list.topLevelItem(0))
@@ -292,7 +296,7 @@ def test_health_tells_the_figures_and_examines(sample_folder: Path, open_window:
     window = open_window(sample_folder)
     window.docks.show("health")
     health = window.panels.health
-    assert health.rows.rowCount() >= 15
+    until(qtbot, lambda: health.rows.rowCount() >= 15)
     pressed(qtbot, health.examine)
     until(qtbot, lambda: health.checks.topLevelItemCount() > 5)
     assert health.repair.isHidden()
@@ -331,3 +335,23 @@ def test_a_picture_is_saved_at_the_chosen_size(
     }
     assert len(seen) > 20, "the space is in it"
     assert Path(window.places.recent()[0]) == agent.path
+
+
+def test_what_takes_longer_than_a_second_is_said_and_a_question_can_be_given_up(
+    agent: MemoryService, open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window = open_window(agent.path)
+    going, answers, changes = Event(), [], []
+    window.bridge.ask("slow", lambda _: going.wait(30), answers.append)
+    window.bridge.ask("waiting", lambda _: True, answers.append)
+    window.bridge.edit(lambda s: s.stats().memories, changes.append)
+    until(qtbot, lambda: window.status.is_working and window.status.cancel.isVisible())
+    pressed(qtbot, window.status.cancel)
+    assert window.status.cancel.isHidden()
+    going.set()
+    until(
+        qtbot,
+        lambda: changes == [3],
+    )
+    until(qtbot, lambda: not window.status.is_working)
+    assert answers == [], "what was given up is not answered any more"

@@ -108,27 +108,46 @@ def test_what_is_stored_after_going_back_never_takes_an_old_number(tmp_path: Pat
 
 
 def test_one_memory_comes_back_from_the_trash_with_its_words_or_wholly(space: MemoryService) -> None:
-    edited, trashed, purged = (
+    early = space.backup().name
+    edited, trashed, gone = (
         str(space.store(text, labels=["old"], importance=0.8).id)
         for text in (FACT, OTHER, "The ledger is closed in May.")
     )
-    name = space.backup().name
-    before = {memory_id: space.get(memory_id) for memory_id in (edited, trashed, purged)}
+    before = {memory_id: space.get(memory_id) for memory_id in (edited, trashed, gone)}
+    late = space.restore_backup(early, client=WINDOW).name
+    back = space.restore_memory(late, gone, client=WINDOW)
+    assert (back.content, back.labels, back.created_at) == (
+        "The ledger is closed in May.",
+        ("old",),
+        before[gone].created_at,
+    )
+    assert [hit.id for hit in space.search("ledger", limit=1)] == [gone]
+    space.undo(client=WINDOW)
+    assert not contents(space)
+    space.undo(client=WINDOW)
     space.update(edited, content=NEWER, labels=["new"])
     space.forget(trashed)
-    space.forget(purged, permanently=True)
-    for memory_id in before:
-        back = space.restore_memory(name, memory_id, client=WINDOW)
+    for memory_id in (edited, trashed):
+        back = space.restore_memory(late, memory_id, client=WINDOW)
         assert (back.content, back.labels, back.importance) == (before[memory_id].content, ("old",), 0.8)
-        assert back.created_at == before[memory_id].created_at
-    assert [hit.id for hit in space.search("ledger", limit=1)] == [purged]
     with pytest.raises(InvalidInput, match="nothing changed"):
-        space.restore_memory(name, edited)
-    for _ in before:
-        space.undo(client=WINDOW)
-    assert set(contents(space)) == {edited}
+        space.restore_memory(late, edited)
+    space.undo(client=WINDOW)
+    space.undo(client=WINDOW)
+    assert set(contents(space)) == {edited, gone}
     assert space.get(edited).content == NEWER
-    assert space.examine().is_healthy
+    assert space.health().state != "bad"
+
+
+def test_what_was_deleted_for_good_never_comes_back_with_a_backup(space: MemoryService) -> None:
+    purged, kept = str(space.store(FACT).id), str(space.store(OTHER).id)
+    name = space.backup().name
+    space.forget(purged, permanently=True)
+    with pytest.raises(NotFound):
+        space.restore_memory(name, purged, client=WINDOW)
+    space.restore_backup(name, client=WINDOW)
+    assert set(contents(space)) == {kept}
+    assert space.verify_audit().is_sound
 
 
 def test_an_agent_restores_nothing(space: MemoryService) -> None:

@@ -148,6 +148,17 @@ def test_the_official_client_survives_its_host_in_both_eras(shared: Path, era: s
     asyncio.run(run())
 
 
+def test_what_a_client_watches_is_watched_by_the_next_host_too(shared: Path) -> None:
+    watching, other = Pipe(shared).hello(), Pipe(shared).hello()
+    assert watching.ask("resources/subscribe", {"uri": "memory://stats"})["result"] is not None
+    kill_host(shared)
+    assert not other.call("memory_create", **note("watched", 1))["isError"]
+    assert watching.ask("ping", {})["result"] == {}  # it has reached the next host
+    assert not other.call("memory_create", **note("watched", 2))["isError"]
+    assert watching.answer(None)["params"] == {"uri": "memory://stats"}
+    assert [pipe.leave()[0] for pipe in (watching, other)] == [0, 0]
+
+
 def test_a_host_that_is_asked_to_end_hands_its_clients_on(space: Path) -> None:
     pipe = Pipe(space).hello()
     pipe.call("memory_create", **note("first", 1))
@@ -165,13 +176,16 @@ def test_a_host_that_is_asked_to_end_hands_its_clients_on(space: Path) -> None:
 def test_an_older_host_makes_room_for_a_newer_one(space: Path) -> None:
     space.mkdir()
     told, telling = os.pipe()
-    options = ["--host", "--status", str(telling), "--data-dir", str(space), *LINGER]
+    lock = meeting.Lock(space)
+    assert lock.take()
+    options = ["--host", "--status", str(telling), "--lock", str(lock.descriptor), "--data-dir", str(space), *LINGER]
     program = (
         f"import tetrarium; tetrarium.__version__ = '0.0.9'; from tetrarium.mcp.__main__ import main; main({options})"
     )
     (space / "host.log").touch()
-    subprocess.run([sys.executable, "-c", program], pass_fds=(telling,), env=environment(), check=True)
+    subprocess.run([sys.executable, "-c", program], pass_fds=(telling, lock.descriptor), env=environment(), check=True)
     os.close(telling)
+    lock.close()
     assert os.read(told, 64) == meeting.READY
     os.close(told)
     older = host_of(space)

@@ -14,16 +14,16 @@ from tetrarium.service import MemoryService
 @pytest.mark.parametrize(
     "spelling",
     [
-        "C:\\Users\\a b\\proj",
-        "c:\\Users\\a b\\proj\\",
-        "C:/Users/a b/proj",
-        "/mnt/c/Users/a b/proj",
-        "/mnt/c/Users/a b/proj/",
-        "/c%3A/Users/a%20b/proj",
-        "c%3a/Users/a%20b/proj/",
-        "file:///c%3A/Users/a%20b/proj",
-        "file:///mnt/c/Users/a%20b/proj/",
-        "/mnt/c/Users/a b/./other/../proj",
+        "C:\\code\\a b\\proj",
+        "c:\\code\\a b\\proj\\",
+        "C:/code/a b/proj",
+        "/mnt/c/code/a b/proj",
+        "/mnt/c/code/a b/proj/",
+        "/c%3A/code/a%20b/proj",
+        "c%3a/code/a%20b/proj/",
+        "file:///c%3A/code/a%20b/proj",
+        "file:///mnt/c/code/a%20b/proj/",
+        "/mnt/c/code/a b/./other/../proj",
         "\\\\server\\share\\proj",
         "  /somewhere/proj  ",
     ],
@@ -56,7 +56,7 @@ def test_a_link_is_the_folder_that_it_leads_to(tmp_path: Path, monkeypatch: pyte
 def test_a_tool_takes_a_path_for_the_project_that_it_is(space: MemoryService) -> None:
     caller = Caller("pytest 1", "")
     stored = BY_NAME["memory_create"].call(
-        {"content": "The lantern module writes its cache to /var/lantern.", "project": "C:\\Users\\you\\lantern"},
+        {"content": "The lantern module writes its cache to /var/lantern.", "project": "C:\\code\\you\\lantern"},
         caller,
     )(space)
     assert space.get(stored.structured["id"]).source.project == "lantern"

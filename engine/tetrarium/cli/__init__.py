@@ -23,6 +23,7 @@ from tetrarium.cli import (
     doctor,
     encryption,
     exchange,
+    guarding,
     history,
     hook,
     memories,
@@ -31,7 +32,21 @@ from tetrarium.cli import (
 from tetrarium.cli.terminal import common, complain, speak_utf8
 from tetrarium.errors import InvalidInput, UserError
 
-GROUPS = (memories, demo, clusters, relations, history, doctor, connecting, hook, exchange, audit, encryption, backups)
+GROUPS = (
+    memories,
+    demo,
+    clusters,
+    relations,
+    history,
+    guarding,
+    doctor,
+    connecting,
+    hook,
+    exchange,
+    audit,
+    backups,
+    encryption,
+)
 """Modules of commands, in the order of the help; each adds its parsers with `add(commands)`."""
 
 

@@ -17,6 +17,7 @@ from tetrarium.cli.terminal import as_json, common, write
 from tetrarium.connect import Applied, Command, Found, Places, Plan, Seen, Standing, Wish
 from tetrarium.connect.session import PROMPT, SESSION_END, SESSION_START
 from tetrarium.errors import InvalidInput, UserError
+from tetrarium.mcp.projects import project_name
 from tetrarium.paths import DATA_DIR_VARIABLES, default_data_dir
 
 PRINT = "print"
@@ -60,7 +61,7 @@ def _connect(options: argparse.Namespace) -> int:
         raise InvalidInput(f"{project} is no folder.", advice="Give the project's folder to --project.")
     options.data_dir = options.data_dir or _space_of_this_shell()
     places = Places.here(project)
-    endpoint = connect.endpoint(options.data_dir, project.name if project else "")
+    endpoint = connect.endpoint(options.data_dir, project_name(str(project)) if project else "")
     if options.ide is None:
         return _list(connect.detect(places, endpoint), options)
     if options.ide == PRINT:

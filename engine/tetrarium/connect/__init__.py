@@ -8,7 +8,7 @@
     undo("cursor", places)                              # to the very bytes
 
 One module for each IDE says where its files lie and how an endpoint is written in them. The window and the command
-line both stand on this; it opens no space and imports nothing of the engine but errors and paths.
+line both stand on this; it opens no space, and of the engine it knows errors, paths and how a project is named.
 """
 
 from __future__ import annotations

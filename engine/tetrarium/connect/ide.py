@@ -12,6 +12,7 @@ from pathlib import Path
 from tetrarium.connect.edits import Edit, JsonElement, JsonObject
 from tetrarium.connect.places import Places
 from tetrarium.connect.refusal import Refused
+from tetrarium.mcp.projects import project_name
 
 SERVER = "tetrarium"
 """Our name in every configuration."""
@@ -66,7 +67,7 @@ class Hooks:
 
     def edits(self, ide: str, command: Command, places: Places, wanted: tuple[str, ...]) -> tuple[Edit, ...]:
         """The edits that install the wanted events of ours, where the IDE has them."""
-        project = ("--project", places.project.name) if places.project else ()
+        project = ("--project", project_name(str(places.project))) if places.project else ()
         edits: list[Edit] = [JsonObject((), dict(self.base))] if self.base else []
         for ours in wanted:
             if theirs := self.events.get(ours):

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tetrarium.mcp.projects import project_name
+
 SESSION_START, SESSION_END, PROMPT = "session-start", "session-end", "prompt"
 
 TAIL = 8_000_000
@@ -53,7 +55,7 @@ def occasion(given: bytes, *, project: str = "") -> Occasion:
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or _word(told.get("cwd")) or _word(root)
     record = _word(told.get("transcript_path"))
     return Occasion(
-        project=project or folder.strip().replace("\\", "/").rstrip("/").rsplit("/", 1)[-1],
+        project=project_name(project or folder),
         session=_word(told.get("session_id")) or _word(told.get("conversation_id")),
         prompt=_word(told.get("prompt")),
         record=Path(record).expanduser() if record else None,

@@ -15,6 +15,7 @@ from tetrarium.config import Settings
 from tetrarium.indexing.embedding import Spreads
 from tetrarium.indexing.keywords import KeywordStatistics
 from tetrarium.indexing.moments import LanguageMoments
+from tetrarium.indexing.passages import LONG, PassageIndex
 from tetrarium.indexing.table import Codes, MemoryTable
 from tetrarium.indexing.vectors import VectorIndex, open_index
 from tetrarium.model import Bool, Float32, Float64, IndexRow, Int64
@@ -30,6 +31,9 @@ class Indexes:
         self.table = MemoryTable()
         self.keywords = KeywordStatistics(settings)
         self.vectors: VectorIndex = open_index(settings, dimension)
+        self.passages = PassageIndex(dimension)
+        self.unread: set[int] = set()
+        """Numbers of long memories whose parts are not embedded yet."""
         self.moments = LanguageMoments(dimension)
         self._usual = usual or {}
         self._language_floor = settings.language_floor
@@ -37,23 +41,40 @@ class Indexes:
         self.version = 0
 
     def load(
-        self, rows: Iterable[IndexRow], frequencies: dict[str, int], nums: Int64, matrix: Float32, *, version: int
+        self,
+        rows: Iterable[IndexRow],
+        frequencies: dict[str, int],
+        nums: Int64,
+        matrix: Float32,
+        passages: dict[int, Float32],
+        *,
+        version: int,
     ) -> None:
-        """Take a whole store over. nums: (n,), matrix: (n, d) unit rows of the memories that have a vector."""
+        """Take a whole store over. nums: (n,), matrix: (n, d) unit rows of the memories that have a vector; passages:
+        number → (parts, d) of those that have parts."""
         self.table.load(rows)
+        for num, parts in passages.items():
+            self.passages.put(num, parts)
+        long = np.flatnonzero(self.table.present & (self.table.budget_tokens > LONG)).tolist()
+        self.unread = {num for num in long if num not in self.passages}
         self.keywords.load(frequencies, documents=len(self.table), total_length=int(self.table.length.sum()))
         self.vectors.add_many(nums, matrix)
         self.moments.bulk([self._language(num) for num in nums], matrix)
         self.version = version
 
-    def put(self, row: IndexRow, vector: Float32 | None) -> None:
-        """A memory is new or has changed; `vector` is its embedding of the space's model, if it has one."""
+    def put(self, row: IndexRow, vector: Float32 | None, parts: Float32 | None = None) -> None:
+        """A memory is new or has changed; `vector` is its embedding of the space's model, if it has one; `parts` those
+        of its parts (parts, d)."""
         self.drop(row.num)
         self.table.put(row)
         self.keywords.add(row.tokens.split(" ") if row.tokens else ())
         if vector is not None:
             self.vectors.add(row.num, vector)
             self.moments.add(row.language, vector)
+        if parts is not None:
+            self.passages.put(row.num, parts)
+        elif row.budget_tokens > LONG:
+            self.unread.add(row.num)
 
     def drop(self, num: int) -> None:
         """A memory is gone from the space."""
@@ -63,12 +84,31 @@ class Indexes:
         if num in self.vectors:
             self.moments.remove(self._language(num), self.vectors.vectors([num])[0])
             self.vectors.remove(num)
+        self.passages.drop(num)
+        self.unread.discard(num)
         self.table.remove(num)
 
     def rarity(self, keyword: str) -> float:
         """log(1 + N / df) of a keyword that memories carry."""
         held = len(self.table.by_keyword.get(keyword, ()))
         return math.log1p(len(self.table) / max(1, held))
+
+    def nearest(self, vector: Float32, k: int, allowed: Bool) -> Int64:
+        """Numbers of the k memories nearest as a whole and of the k nearest by one of their parts, in no order.
+
+        allowed: (m,) indexed by num.
+        """
+        whole = self.vectors.search(vector, k, allowed)[0]
+        return np.union1d(whole, self.passages.search(vector, k, allowed)) if len(self.passages) else whole
+
+    def cosines(self, vector: Float32, nums: Int64) -> Float64:
+        """(n,) cosine of each of these memories, or of its nearest part where that is nearer; NaN without a vector."""
+        cosines = self.vectors.cosines(vector, nums).astype(np.float64)
+        owners, best = self.passages.best(vector)
+        if len(owners):
+            at = np.minimum(np.searchsorted(owners, nums), len(owners) - 1)
+            cosines = np.fmax(cosines, np.where(owners[at] == nums, best[at], np.nan))
+        return cosines
 
     def cosine_spread(self, asked: str, kept: str, vector: Float32) -> tuple[float, float]:
         """Mean and deviation of a question's cosines over the memories of one language.

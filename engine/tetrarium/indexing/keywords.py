@@ -36,6 +36,9 @@ class KeywordStatistics:
 
     def load(self, frequencies: dict[str, int], *, documents: int, total_length: int) -> None:
         """Start from a whole index: term → memories that hold it."""
+        if max(frequencies.values(), default=0) > documents:
+            # A damaged memory is left out of the space, but its words still stand in the full-text index.
+            frequencies = {term: min(held, documents) for term, held in frequencies.items()}
         self._frequency = frequencies
         self._histogram = Counter(frequencies.values())
         self.documents, self.total_length, self._mean_idf = documents, total_length, None

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tetrarium.indexing.keywords import spaced
+from tetrarium.indexing.spellings import Spellings
 from tetrarium.model import Bool, Float32, Float64, IndexRow, Int32, Int64, UInt8
 
 _FIRST_CAPACITY = 1024
@@ -59,6 +60,7 @@ class MemoryTable:
         self.by_label: dict[str, set[int]] = defaultdict(set)
         self.by_entity: dict[str, set[int]] = defaultdict(set)
         self.by_keyword: dict[str, set[int]] = defaultdict(set)
+        self.spellings = Spellings()
         self.languages = Codes()
         self.projects = Codes()
         self.clients = Codes()
@@ -98,6 +100,8 @@ class MemoryTable:
         self.by_id[row.id] = num
         for index, words in self._word_indexes(num):
             for word in words:
+                if index is self.by_entity and word not in index:
+                    self.spellings.add(word)
                 index[word].add(num)
         self._link_session(num, row)
 
@@ -182,6 +186,8 @@ class MemoryTable:
                 members.discard(num)
                 if not members:
                     del index[word]
+                    if index is self.by_entity:
+                        self.spellings.drop(word)
 
     def _grow(self, need: int) -> None:
         capacity = max(_FIRST_CAPACITY, need, 2 * self.capacity)

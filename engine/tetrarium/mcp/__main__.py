@@ -66,7 +66,7 @@ def _run_host(options: argparse.Namespace) -> int:
     if options.status is None:
         _log_to(options.log_file, options.log_level)
         return hosting.run_attached(options.data_dir, options.connection)
-    hosting.detach(options.status)
+    hosting.detach(options.status, options.lock)  # the lock is held as long as this process has it open
     kept = options.data_dir / paths.LOG_FILE
     if kept.stat().st_size > LOG_LIMIT:
         os.truncate(kept, 0)
@@ -113,7 +113,11 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
         "--log-level", choices=LOG_LEVELS, default="warning", help="how much to log (default: %(default)s)"
     )
     parser.add_argument("--version", action="version", version=f"tetrarium-mcp {__version__}")
-    for name, kind in (("--status", int), ("--connection", int)):  # what a relay gives to the host that it starts
+    for name, kind in (
+        ("--status", int),
+        ("--lock", int),
+        ("--connection", int),
+    ):  # what a relay gives to the host that it starts
         parser.add_argument(name, type=kind, help=argparse.SUPPRESS)
     parser.add_argument("--host", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(argv)

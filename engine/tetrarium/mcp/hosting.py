@@ -1,12 +1,9 @@
 """The program that hosts a space for all its clients: one engine, one lane, one protocol loop a client.
 
 A relay starts it (`tetrarium-mcp --host`). Detached, it becomes nobody's child, so that neither the end of the
-IDE's process group nor that of its process tree reaches it; it takes the lock, says where it listens, and ends
-some minutes after its last client. Attached, it serves one connection that it was born with, and ends with it:
+IDE's process group nor that of its process tree reaches it; it keeps the lock that the relay has given it, says where
+it listens, and ends some minutes after its last client. Attached, it serves one connection that it was born with, and ends with it:
 for places where a shared host is impossible.
-
-Until the lock is taken only the standard library is imported: of many hosts that start at once, all but one end
-at once.
 """
 
 from __future__ import annotations
@@ -42,30 +39,25 @@ _UNSENT = 1 << 20
 _HELLO_TIME, _HELLO_SIZE = 10.0, 8_192
 """Seconds that a connection has to say who it is, and bytes that it has for it."""
 
-_LOCK_TIME = 1.0
-"""Seconds for which a relay that looks whether the lock is free may be in the way."""
 
-
-def detach(status: int) -> None:
+def detach(*kept: int) -> None:
     """Go on as nobody's child, in a session of its own; the process that was started ends here.
 
-    A program that ends its children by walking the process tree does not find this one.
+    A program that ends its children by walking the process tree does not find this one. kept: descriptors that it was
+    given, for itself alone.
     """
     if os.fork():
         os._exit(0)
     os.setsid()
     os.chdir("/")
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    os.set_inheritable(status, False)
+    for descriptor in kept:
+        os.set_inheritable(descriptor, False)
 
 
 def run_detached(folder: Path, status: int, linger: float) -> int:
     """Be the host of the space in this folder until nobody wants it any more; gives the exit code."""
     try:
-        lock = meeting.Lock(folder)
-        if not lock.take(_LOCK_TIME):
-            _tell(status, meeting.OWNED)
-            return 0
         listening, address = meeting.listen(folder)
     except meeting.NoMeeting as error:
         log.warning("this space cannot be shared: %s", error)

@@ -37,8 +37,8 @@ LONGEST_SOCKET = 100
 _TEMPORARY = "/tmp"
 
 
-READY, OWNED, FAILED = b"ready", b"owned", b"failed"
-"""What a host tells the relay that started it: it listens, another owns the space, it cannot be one."""
+READY, FAILED = b"ready", b"failed"
+"""What a host tells the relay that started it: it listens, or it cannot."""
 
 
 class NoMeeting(Exception):
@@ -81,16 +81,20 @@ def shared_folder(folder: Path) -> Path:
 
 
 class Lock:
-    """The right to be the host of a space. Held until closed, or until this process ends."""
+    """The right to be the host of a space. Held until it is closed in every process that has it.
+
+    A relay that gets it passes it on to the host that it starts (`descriptor`), so that of many relays that miss their
+    host at once only one starts another.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Opens the lock's file. Raises NoMeeting where it cannot be, and where it belongs to another user."""
         self._file = folder / paths.LOCK_FILE
         try:
-            self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            self.descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise NoMeeting(f"{self._file} cannot be used: {error}") from error
-        if os.fstat(self._descriptor).st_uid != os.getuid():
+        if os.fstat(self.descriptor).st_uid != os.getuid():
             self.close()
             raise NoMeeting(f"{self._file} belongs to another user.")
 
@@ -108,15 +112,15 @@ class Lock:
         """Whether nobody owns the space now. Raises NoMeeting without locks."""
         free = self._try(fcntl.LOCK_SH)
         if free:
-            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+            fcntl.flock(self.descriptor, fcntl.LOCK_UN)
         return free
 
     def close(self) -> None:
-        os.close(self._descriptor)
+        os.close(self.descriptor)
 
     def _try(self, kind: int) -> bool:
         try:
-            fcntl.flock(self._descriptor, kind | fcntl.LOCK_NB)
+            fcntl.flock(self.descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         except OSError as error:

@@ -63,17 +63,17 @@ class Route:
     def _shared(self, takes_over: bool) -> socket.socket:
         until = time.monotonic() + DEFAULTS.host_patience
         folder = meeting.shared_folder(self.folder)
-        lock = meeting.Lock(folder)
-        try:
-            while time.monotonic() < until:
-                if connection := self._called_on(folder, takes_over, until):
-                    return connection
-                if lock.is_free():
-                    self._start(folder, until)
+        while time.monotonic() < until:
+            if connection := self._called_on(folder, takes_over, until):
+                return connection
+            lock = meeting.Lock(folder)
+            try:
+                if lock.take():
+                    self._start(folder, lock, until)
                 else:
                     time.sleep(_PAUSE)
-        finally:
-            lock.close()
+            finally:
+                lock.close()
         raise NoMeeting("the owner of the space did not answer in time")
 
     def _called_on(self, folder: Path, takes_over: bool, until: float) -> socket.socket | None:
@@ -118,19 +118,19 @@ class Route:
         connection.settimeout(None)
         return str(json.loads(said)["version"])
 
-    def _start(self, folder: Path, until: float) -> None:
-        """Start a host that outlives this relay. Raises NoMeeting when none comes to be."""
+    def _start(self, folder: Path, lock: meeting.Lock, until: float) -> None:
+        """Start a host that outlives this relay, and give it the lock. Raises NoMeeting when none comes to be."""
         told, telling = os.pipe()
         try:
             with open(os.open(folder / paths.LOG_FILE, _APPENDING, 0o600), "ab") as errors:
                 command = [*paths.program("tetrarium-mcp"), "--host", "--status", str(telling)]
-                command += ["--data-dir", str(folder), *self.host_options]
+                command += ["--lock", str(lock.descriptor), "--data-dir", str(folder), *self.host_options]
                 with subprocess.Popen(
                     command,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=errors,
-                    pass_fds=(telling,),
+                    pass_fds=(telling, lock.descriptor),
                     start_new_session=True,
                 ):
                     os.close(telling)
@@ -143,7 +143,7 @@ class Route:
             for descriptor in (told, telling):
                 if descriptor >= 0:
                     os.close(descriptor)
-        if word not in (meeting.READY, meeting.OWNED):
+        if word != meeting.READY:
             raise NoMeeting(f"a host was started and ended at once (see {folder / paths.LOG_FILE})")
 
     def _own(self, takes_over: bool) -> socket.socket:

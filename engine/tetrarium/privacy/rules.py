@@ -18,8 +18,8 @@ from tetrarium.privacy import checks
 
 Guard = Callable[["re.Match[str]"], bool]
 
-_AFTER_VALUE = re.compile(r"&[\w.-]{1,40}=|[.,;:?]+$")
-"""Where an unquoted value ends: at the next argument of an address, or before what ends the sentence."""
+_NEXT_ARGUMENT = re.compile(r"&[\w.-]{1,40}=")
+"""Where an unquoted value in an address ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,10 @@ class Named:
 
 def bare_of(value: re.Match[str]) -> str:
     """An unquoted value without what follows it."""
-    return _AFTER_VALUE.split(value.group("bare"), maxsplit=1)[0]
+    bare = value.group("bare")
+    if "&" in bare:
+        bare = _NEXT_ARGUMENT.split(bare, maxsplit=1)[0]
+    return bare.rstrip(".,;:?")
 
 
 def _always(_: re.Match[str]) -> bool:

@@ -139,6 +139,7 @@ def trace_of(
     embedding_ms: float,
     note: str,
     evidence: float | None,
+    reranked_by: str = "",
 ) -> RecallTrace:
     """The trace of a decision. memories: those of `decision.kept`, in that order."""
     candidates = decision.candidates
@@ -171,6 +172,7 @@ def trace_of(
         embedding_ms=embedding_ms,
         beyond=decision.beyond,
         beyond_scores=decision.beyond_scores,
+        reranked_by=reranked_by,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 import numpy as np
@@ -41,7 +41,8 @@ Match = Callable[[Sequence[str], int], list[int]]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, analysed once. `vector` is None when the model cannot be had: search then goes by keywords."""
+    """A question, analysed once. read_as: identifiers that no memory knows, each with the one that it nearly names.
+    `vector` is None when the model cannot be had: search then goes by keywords."""
 
     text: str
     terms: tuple[str, ...]
@@ -51,6 +52,7 @@ class Question:
     labels: tuple[str, ...]
     entities: tuple[str, ...]
     authors: tuple[int, ...]
+    read_as: tuple[tuple[str, str], ...]
     subject: tuple[SubjectWord, ...]
     intent: Intent
 
@@ -111,7 +113,9 @@ def analyse(
     words = set(folded.replace("?", " ").replace(",", " ").split())
     terms = tuple(dict.fromkeys(tokenize(text)))
     labels = tuple(sorted(label for label in words.union(terms) if label in table.by_label))
-    named = dict.fromkeys((*entities_in(text), *(w for w in words if len(w) > 2)))
+    read_as = _read_as(text, indexes)
+    terms = tuple(dict.fromkeys((*terms, *(term for _, name in read_as for term in tokenize(name)))))
+    named = dict.fromkeys((*entities_in(text), *(name for _, name in read_as), *(w for w in words if len(w) > 2)))
     speakers = [(code, fold(name)) for code, name in enumerate(table.authors.names) if name]
     authors = [(code, name) for code, name in speakers if _names(folded, name)]
     return Question(
@@ -123,9 +127,18 @@ def analyse(
         labels=labels,
         entities=tuple(entity for entity in named if entity in table.by_entity),
         authors=tuple(code for code, _ in authors),
+        read_as=read_as,
         subject=subject_of(text, pieces, synonyms),
         intent=intent,
     )
+
+
+def _read_as(text: str, indexes: Indexes) -> tuple[tuple[str, str], ...]:
+    """Identifiers of a question that no memory knows, with the known ones that they miss by a slip."""
+    table, known = indexes.table, indexes.keywords.frequency
+    names = dict.fromkeys((*entities_in(text), *map(fold, _IDENTIFIER.findall(text))))
+    strange = [name for name in names if name not in table.by_entity and not any(map(known, tokenize(name)[:1]))]
+    return tuple((name, near) for name in strange if (near := table.spellings.near(name)))
 
 
 def _without(text: str, names: Sequence[str]) -> str:
@@ -175,11 +188,22 @@ def rank(
     return Ranking(nums[order], _picked(scores, order), scores.total[~answerable], evidence)
 
 
+def reordered(ranking: Ranking, order: Sequence[int]) -> Ranking:
+    """The memories of `order` in that order, on the places that they hold now; scores go with their memories."""
+    place = {num: at for at, num in enumerate(ranking.nums.tolist())}
+    wanted = [place[num] for num in order if num in place]
+    turned = np.arange(len(ranking.nums))
+    turned[sorted(wanted)] = wanted
+    return replace(ranking, nums=ranking.nums[turned], scores=_picked(ranking.scores, turned))
+
+
 def unknown_subject(question: Question, indexes: Indexes) -> str:
     """The identifier that a question is about and this space has never seen, or "" when it has seen one of them.
 
     "zzz-17" is unknown when neither it nor one of its words is; "pre-edit" is not, where "edit" is known.
     """
+    if question.read_as:
+        return ""
     known = indexes.keywords.frequency
     names = [name for name in _IDENTIFIER.findall(question.text) if not name.replace(".", "").isdigit()]
     strangers = [name for name in names if not any(known(t) for t in tokenize(name) if not t.isdigit())]
@@ -200,7 +224,7 @@ def _candidates(question: Question, indexes: Indexes, match: Match, scope: Scope
     if question.intent.identity or question.intent.since is not None:
         found.append(_fitting(question.intent, wanted, indexes, settings.vector_candidates))
     if question.vector is not None:
-        found.append(indexes.vectors.search(question.vector, settings.vector_candidates, wanted)[0])
+        found.append(indexes.nearest(question.vector, settings.vector_candidates, wanted))
     # A filter must not see a list that was cut before it: fetch every match, then filter, then cut.
     limit = -1 if scope.filtered else settings.keyword_candidates
     matches = np.asarray(match(indexes.keywords.rare((*question.terms, *question.synonyms)), limit), np.int64)
@@ -231,7 +255,7 @@ def _fitting(intent: Intent, wanted: Bool, indexes: Indexes, most: int) -> Int64
 
 def _cosines(question: Question, nums: Int64, indexes: Indexes) -> Float64 | None:
     """(n,) cosines of the question and each memory, NaN for one without a vector; None for a question without one."""
-    return None if question.vector is None else indexes.vectors.cosines(question.vector, nums).astype(np.float64)
+    return None if question.vector is None else indexes.cosines(question.vector, nums)
 
 
 def _cosine_z(question: Question, cosines: Float64 | None, nums: Int64, indexes: Indexes) -> Float64:

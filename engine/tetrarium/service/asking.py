@@ -31,8 +31,9 @@ from tetrarium.model import (
 from tetrarium.recall import budget as budgeting
 from tetrarium.recall.explain import Obstacles, Premise, explain
 from tetrarium.recall.pipeline import Decision, decide, trace_of
-from tetrarium.recall.ranking import Question, rank
+from tetrarium.recall.ranking import Question, rank, reordered
 from tetrarium.service.door import EVERYWHERE, NEVER, Asked, page_bounds
+from tetrarium.service.reranking import Reranking
 from tetrarium.service.screening import Screening
 from tetrarium.storage import memories as rows
 from tetrarium.storage.identity import moment_of, new_id
@@ -51,7 +52,7 @@ _NEIGHBOURED = 5
 """Best blocks of a recall whose neighbours in their session are gathered."""
 
 
-class Asking(Screening):
+class Asking(Screening, Reranking):
     """Answers."""
 
     def search(
@@ -116,7 +117,9 @@ class Asking(Screening):
         self.catch_up()  # first: the space may keep other dials by now
         tokens = self.settings.default_budget if budget is None else _budget(budget, self.settings.max_budget)
         target = self.settings.void_target if void_target is None else _void_target(void_target)
-        ranking, question, embedding_ms = self._ranked(text, self._scope(project, "live"), answering=True)
+        ranked, question, embedding_ms = self._ranked(text, self._scope(project, "live"), answering=True)
+        reranked = self._reranked(question, ranked)
+        ranking = reranked.ranking
         decision = decide(
             question,
             ranking,
@@ -138,10 +141,11 @@ class Asking(Screening):
             now=time.time(),
             elapsed_ms=(time.perf_counter() - started) * 1e3,
             embedding_ms=embedding_ms,
-            note=self._note(question, ranking),
+            note=" ".join(filter(None, (self._note(question, ranking), reranked.note))),
             evidence=ranking.evidence,
+            reranked_by=reranked.by,
         )
-        self._keep(Asked(trace, question), client)
+        self._keep(Asked(trace, question, reranked.order), client)
         self._recalls.append(trace.void_fraction)
         mark = _mark(question)
         # A person who looks around in the window confirms nothing.
@@ -206,14 +210,16 @@ class Asking(Screening):
             memory,
             trace,
             self._obstacles(num, memory, trace),
-            lambda premise: self._rerun(asked.question, num, premise),
+            lambda premise: self._rerun(asked, num, premise),
             base,
             memories=len(self._space.indexes.table),
             most=self.settings.max_budget,
         )
 
-    def _rerun(self, question: Question, num: int, premise: Premise) -> Decision:
-        """The passes of a question on the space as it is now, under a premise. Keeps and counts nothing."""
+    def _rerun(self, asked: Asked, num: int, premise: Premise) -> Decision:
+        """The passes of a question on the space as it is now, under a premise, its head as a reranker ordered it then.
+        Keeps and counts nothing."""
+        question = asked.question
         scope = self._scope(premise.project, "live", beside=num if premise.lifted else None)
         settings = replace(
             self.settings,
@@ -223,6 +229,7 @@ class Asking(Screening):
         )
         indexes = self._space.indexes
         ranking = rank(question, indexes, self._space.reader.match, scope, now=time.time(), settings=settings)
+        ranking = reordered(ranking, asked.order)
         return decide(
             question,
             ranking,

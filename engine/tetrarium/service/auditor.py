@@ -24,6 +24,7 @@ from tetrarium.model import (
     Memory,
     SpaceSnapshot,
 )
+from tetrarium.privacy.secrets import mask
 from tetrarium.storage import audit
 from tetrarium.storage import memories as rows
 from tetrarium.storage.audit import Act, Anchor
@@ -34,8 +35,8 @@ READS = frozenset(
     [
         "search", "recall", "gather", "explain", "trace", "traces", "get", "versions", "inhibitions", "contradictions",
         "page", "snapshot", "snapshot_since", "cluster", "neighbours", "path_between", "relations", "history",
-        "known", "members", "overview", "briefing", "lately", "review", "export", "corrections",
-        "quarantined", "rehearse", "trash", "trashed", "overdue",
+        "known", "members", "overview", "briefing", "lately", "review", "export", "quarantined", "overdue",
+        "try_exclusion", "corrections", "rehearse", "trash", "trashed",
     ]
 )  # fmt: skip
 WRITES = frozenset(
@@ -43,9 +44,9 @@ WRITES = frozenset(
         "store", "record_decision", "learn_pattern", "update", "revert", "inhibit", "release", "feedback",
         "dismiss_contradiction", "forget", "forget_all", "forget_matching", "restore", "restore_all", "relate",
         "unrelate", "name_cluster", "apply_plan", "undo_plan", "repair", "undo", "redo", "undo_client", "import_file",
-        "undo_import", "restore_backup", "restore_memory", "heal",
-        "amend_inhibition", "empty_trash", "erase", "erase_with_proof", "exclude", "include_again", "inhibit_all",
-        "label_all", "let_through", "mask_stored", "release_from_quarantine", "set_secret_policy", "tune",
+        "undo_import", "restore_backup", "restore_memory", "heal", "erase", "erase_with_proof", "empty_trash",
+        "mask_stored", "release_from_quarantine", "exclude", "include_again", "set_secret_policy",
+        "amend_inhibition", "inhibit_all", "label_all", "let_through", "tune",
     ]
 )  # fmt: skip
 BESIDE = frozenset(["restore_backup"])
@@ -56,8 +57,8 @@ UNNOTED = frozenset(
         "catch_up", "warm_up", "maintain", "close", "stats", "plan_clusters", "plans", "plan_moves", "examine", "names",
         "ids_like", "clusters_like", "changed_clusters", "anonymity", "preview_import", "imports", "audit",
         "verify_audit", "audit_flags", "acting_as", "backups", "backup", "preview_restore", "health", "once",
-        "exclusions", "let_through_always", "masked", "pending_erasures", "prove_deleted", "scan_secrets", "secret_policy",
-        "try_exclusion",
+        "secret_policy", "masked", "scan_secrets", "exclusions", "prove_deleted", "pending_erasures",
+        "let_through_always",
     ]
 )  # fmt: skip
 """Verbs that give nobody a memory's words and change none."""
@@ -185,7 +186,8 @@ def _noted(verb: str, method: Callable[..., Any]) -> Callable[..., Any]:
     def noting(self: Any, *args: Any, **given: Any) -> Any:
         auditor: Auditor = self._auditor
         client = str(given.get(who) or auditor.acting)
-        return auditor.run(verb, client, str(given.get("session", "")), args, lambda: method(self, *args, **given))
+        session, _ = mask(str(given.get("session", "")))
+        return auditor.run(verb, client, session, args, lambda: method(self, *args, **given))
 
     return noting
 

@@ -8,7 +8,8 @@ from tetrarium.config import DEFAULTS, Settings, with_overrides
 from tetrarium.errors import InvalidInput
 from tetrarium.lifecycle import ingest
 from tetrarium.model import Draft, Inhibition, Memory, Trashed
-from tetrarium.service.door import LET_THROUGH, TUNABLE, TUNED, Door, check_trust, page_bounds
+from tetrarium.service.door import LET_THROUGH, TUNABLE, TUNED, check_trust, page_bounds
+from tetrarium.service.screening import Screening
 from tetrarium.storage import memories as rows
 from tetrarium.storage.database import Connection
 
@@ -16,7 +17,7 @@ MOST_SHARE = 2.0
 """Greatest weight or share that a space keeps."""
 
 
-class Curating(Door):
+class Curating(Screening):
     """Curates."""
 
     def trashed(self, *, offset: int = 0, limit: int = 200) -> tuple[Trashed, ...]:
@@ -34,7 +35,8 @@ class Curating(Door):
     def amend_inhibition(self, memory_id: str, reason: str, *, client: str = "") -> Memory:
         """Give the inhibition of a memory another reason: its edge is lifted, and one like it set, so that the chain
         remembers both. Raises NotFound, NotTrusted, InvalidInput when the memory is live."""
-        why, who = ingest.clean_name(reason, "reason"), ingest.clean_name(client, "client")
+        why = ingest.clean_name(self._masking().text(reason, "reason"), "reason")
+        who = ingest.clean_name(client, "client")
 
         def plan() -> tuple[int, list[int | None]]:
             num = self._number(memory_id)
@@ -56,7 +58,8 @@ class Curating(Door):
 
     def inhibit_all(self, memory_ids: Sequence[str], *, reason: str = "", client: str = "") -> tuple[str, ...]:
         """Inhibit these memories by hand, all or none; gives the ids of those that were live. Raises NotFound, NotTrusted."""
-        why, who = ingest.clean_name(reason, "reason"), ingest.clean_name(client, "client")
+        why = ingest.clean_name(self._masking().text(reason, "reason"), "reason")
+        who = ingest.clean_name(client, "client")
 
         def commit(connection: Connection, nums: Sequence[int]) -> tuple[str, ...]:
             for num in nums:
@@ -79,7 +82,8 @@ class Curating(Door):
 
         Each change is a version, as any edit. Raises NotFound, NotTrusted, InvalidInput.
         """
-        more, less = ingest.clean_words(add, "add"), ingest.clean_words(remove, "remove")
+        more = ingest.clean_words(self._masking().words(add, "labels"), "add")
+        less = ingest.clean_words(remove, "remove")
 
         def plan() -> list[tuple[int, Draft]]:
             planned = []

@@ -17,6 +17,7 @@ from tetrarium.clusters import Clusters
 from tetrarium.config import DEFAULTS, Settings, with_overrides
 from tetrarium.errors import InvalidInput, NotFound, NotTrusted
 from tetrarium.events import Events, SpaceChanged
+from tetrarium.indexing.passages import MOST_WINDOWS
 from tetrarium.lifecycle.trust import Trust, may_change, trust_of
 from tetrarium.model import (
     CATEGORIES,
@@ -114,6 +115,8 @@ class Door:
         """Work for a quiet moment: count accesses, embed what has no vector yet. True while there is more to do."""
         self._count_accesses()
         self._auditor.flush()
+        if self._space.keep_long_memories(MOST_WINDOWS):
+            return True
         return self._space.complete_vectors(most) > 0 or self._check_a_slice()
 
     def _check_a_slice(self) -> bool:
@@ -153,6 +156,7 @@ class Door:
         if question.vector is not None:
             # Memories that were stored while the model was away are not found by meaning before they are embedded.
             self._space.complete_vectors(CATCH_UP_VECTORS)
+            self._space.read_long_memories(CATCH_UP_VECTORS)
         if answering and not question.terms and not question.intent.identity and question.intent.since is None:
             # Stop words and punctuation ask for nothing.
             nothing = np.zeros_like(scope.allowed)
@@ -229,7 +233,7 @@ class Door:
         return self._space.cluster_name(component, more)
 
     def _note(self, question: Question, ranking: Ranking) -> str:
-        notes = [self._space.note]
+        notes = [self._space.note, *(f"'{name}' is unknown; read as '{near}'." for name, near in question.read_as)]
         if not question.text:
             notes.append("The question is empty.")
         elif not question.terms:
@@ -311,10 +315,14 @@ class Door:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A recall that is kept: its trace, and the question as it was analysed, to run the passes again."""
+    """A recall that is kept: its trace, and the question as it was analysed, to run the passes again.
+
+    order: numbers of the best memories as a reranker had them; () without one.
+    """
 
     trace: RecallTrace
     question: Question
+    order: tuple[int, ...] = ()
 
 
 def question_text(query: object) -> str:

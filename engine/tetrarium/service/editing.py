@@ -104,6 +104,8 @@ class Editing(Erasing):
                 rarity=self._space.indexes.keywords.rarity,
                 settings=self.settings,
             )
+            if (text or words or tags) and (unwanted := self._unwanted(draft, hide)):
+                raise InvalidInput(f"{unwanted} Nothing changed.")
             vector = None if text is None else self._space.embed_passages([ingest.spoken(text, draft.source)])[0]
             return num, old, draft, vector
 

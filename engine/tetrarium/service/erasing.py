@@ -97,13 +97,10 @@ class Erasing(Screening, Keeping):
         """Memories that are gone from the store while files may still hold bytes of them."""
         return erasure.pending(self._space.database)
 
-    def trash(self) -> tuple[Memory, ...]:
-        """The memories in the trash, latest first."""
-        return tuple(self._space.reader.memories(self._private.in_trash()))
-
     def empty_trash(self, *, client: str = "") -> Forgetting:
         """Erase what is in the trash, but for pinned memories. Raises NotTrusted."""
-        return self.erase([memory.id for memory in self.trash() if not memory.pinned], client=client)
+        trashed = self._space.reader.memories(self._private.in_trash())
+        return self.erase([memory.id for memory in trashed if not memory.pinned], client=client)
 
     def overdue(self) -> tuple[Memory, ...]:
         """Memories whose time in the trash or after their expiry is over; they are erased in a quiet moment."""
@@ -172,10 +169,16 @@ class Erasing(Screening, Keeping):
         return self._space.reader.vector_in_trash(num, self._space.model)
 
     def _proof(self, texts: Sequence[tuple[str, Float32 | None]]) -> DeletionProof:
-        stored = [(memory_id, "\n".join(columns.values())) for _, memory_id, columns in self._private.texts()]
-        versions = ["\n".join(columns.values()) for _, _, columns in self._private.version_texts()]
-        still = tuple(memory_id for memory_id, held in stored if any(fold(text) in fold(held) for text, _ in texts))
-        is_kept = residue.kept_texts([held for memory_id, held in stored if memory_id not in still] + versions)
+        held: dict[int, list[str]] = {}
+        ids: dict[int, str] = {}
+        for num, memory_id, columns in self._private.texts():
+            ids[num], held[num] = memory_id, ["\n".join(columns.values())]
+        for num, _, columns in self._private.version_texts():
+            held[num].append("\n".join(columns.values()))
+        wanted = [fold(text) for text, _ in texts]
+        still = {num for num, told in held.items() if any(text in fold("\n".join(told)) for text in wanted)}
+        others = [text for num, told in held.items() if num not in still for text in told]
+        is_kept = residue.kept_texts([*others, *self._private.structure()])
         needles: dict[residue.Needle, None] = {}
         skipped: dict[str, None] = {}
         for text, vector in texts:
@@ -184,4 +187,12 @@ class Erasing(Screening, Keeping):
             skipped.update(dict.fromkeys(left_out))
         done = residue.Search()
         residues = tuple(residue.search(self.path, tuple(needles), done))
-        return DeletionProof(done.files, done.bytes, len(needles), done.compressed, tuple(skipped), still, residues)
+        return DeletionProof(
+            done.files,
+            done.bytes,
+            len(needles),
+            done.compressed,
+            tuple(skipped),
+            tuple(ids[num] for num in still),
+            residues,
+        )

@@ -15,10 +15,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from tetrarium import __version__, snapshots
+from tetrarium import __version__
 from tetrarium.errors import InvalidInput, NotFound
 from tetrarium.geometry.health import examine
-from tetrarium.indexing.tokens import budget_tokens, language, tokenize
+from tetrarium.indexing.tokens import budget_tokens, language
 from tetrarium.lifecycle import ingest
 from tetrarium.lifecycle.trust import Trust, trust_of
 from tetrarium.model import Anonymity, ExportReport, ImportBatch, ImportReport, ImportUndone
@@ -28,6 +28,7 @@ from tetrarium.privacy.incoming import Incoming
 from tetrarium.privacy.pseudonyms import KINDS as PSEUDONYMOUS
 from tetrarium.privacy.pseudonyms import ROLES, Pseudonyms
 from tetrarium.privacy.reading import read
+from tetrarium.privacy.screen import ImportScreen
 from tetrarium.service.door import EVERYWHERE
 from tetrarium.service.erasing import Erasing
 from tetrarium.storage import exchange, migrations
@@ -138,7 +139,8 @@ class Exchange(Erasing):
     ) -> ImportReport:
         """Take an export in, all of it or nothing, as one batch that `undo_import` takes back.
 
-        A memory keeps its id; one that the space has already stays as it is. In an empty space every memory stands
+        Secrets are masked on the way in, and what reads like an instruction to an agent waits in quarantine, as in a
+        store. A memory keeps its id; one that the space has already stays as it is. In an empty space every memory stands
         where it stood; in another one clusters keep their places where these are free, the rest is placed anew.
         foreign: a file of somebody else's: nobody in it counts as a person here, nothing is pinned.
         Raises InvalidInput, also when a line is refused and `skip_refused` is not said; nothing is stored then.
@@ -198,7 +200,6 @@ class Exchange(Erasing):
             return ImportUndone(found.id, len(nums), kept)
 
         undone = self._space.write_many(plan, commit, op="undo import", client=client)
-        snapshots.discard(self.path)
         self._finish_erasures()
         return undone
 
@@ -320,12 +321,18 @@ class Exchange(Erasing):
         writer = exchange.ExchangeWriter(connection, look.fields)
         known = dict(look.existing)
         homeless: list[int] = []
+        screen = ImportScreen(self.secret_policy())
         for line in read(look.path, self._caps(), look.fields):
             if line.why or not look.takes(line.record):
                 continue
-            record = self._guarded(connection, look.told(line.record)) if look.foreign else line.record
+            record = look.told(line.record)
+            if screen.drops(record):
+                continue
+            record = screen.masked(record)
             if record["kind"] == "memory":
-                num = known[record["id"]] = writer.memory(record, derived=_derived(record), at=at)
+                waits = self._quarantine_of(record, foreign=look.foreign)
+                derived = _derived(record) | ({"quarantined": waits} if waits else {})
+                num = known[record["id"]] = writer.memory(record, derived=derived, at=at)
                 if spot := look.spots.get(record["id"]):
                     rows.set_place(connection, num, spot[:3], spot[3])
                 elif record["trashed_at"] is None:
@@ -334,26 +341,17 @@ class Exchange(Erasing):
                 _take_facts(connection, record)
             else:
                 writer.other(record, known)
+        for memory_id, found in screen.found.items():
+            privacy_rows.note_masked(connection, memory_id, found, client="import", now=rows.now())
         if writer.nums.keys() != look.new.keys():
             raise InvalidInput(f"{look.path} changed while it was read; nothing was imported.")
         return list(writer.nums.values()), homeless
 
-    def _guarded(self, connection: Connection, record: Record) -> Record:
-        """A record of somebody else's file as a store would take it: secrets masked, instructions in quarantine."""
-        if record["kind"] not in ("memory", "version"):
-            return record
-        hide = self._masking()
-        texts = {"content": hide.text(record["content"], "content")}
-        words = {name: list(hide.words(record[name], name)) for name in ("keywords", "labels")}
-        guarded = record | texts | words
-        if record["kind"] == "version":
-            return guarded | {"entities": "", "tokens": ""}
-        guarded["entities"] = list(hide.words(record["entities"], "entities"))
-        said = (guarded["content"], *guarded["keywords"], *guarded["labels"], *guarded["entities"])
-        guarded["quarantined"] = self._suspicion(record["client"], *said)
-        guarded["found_by"] = " ".join(tokenize(" ".join((*guarded["keywords"], *guarded["labels"]))))
-        privacy_rows.note_masked(connection, record["id"], hide.found, client=record["client"], now=rows.now())
-        return guarded
+    def _quarantine_of(self, record: Record, *, foreign: bool) -> str:
+        """Why a memory that comes in waits for a person. What an export of one's own says of it is believed."""
+        if "quarantined" in record and not foreign:
+            return str(record["quarantined"] or "")
+        return self._suspicion(record["client"], record["content"], *record["keywords"], *record["labels"])
 
     def _house(self, connection: Connection, nums: Iterable[int]) -> None:
         """Place memories of the open transaction, one after the other, beside what stands."""

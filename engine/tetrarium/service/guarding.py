@@ -152,6 +152,7 @@ class Guarding(Erasing):
 
         def commit(connection: Connection, num: int) -> None:
             now = rows.now()
+            rows.scrub(connection, num)
             found = self._mask_present(connection, num, mail=mail)
             for number, revision, texts in self._private.version_texts(num):
                 changed, more = masked_texts(_spelled(texts), mail=mail)

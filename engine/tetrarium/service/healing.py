@@ -14,6 +14,7 @@ from datetime import timedelta
 from tetrarium import snapshots
 from tetrarium.errors import DamagedSpace, EngineError
 from tetrarium.model import CheckState, Health, HealthCheck
+from tetrarium.service.auditing import Auditing
 from tetrarium.service.keeping import Keeping
 from tetrarium.storage import backups, mending, reserve, seals
 from tetrarium.storage import memories as rows
@@ -33,11 +34,12 @@ _RECORDS: tuple[tuple[str, tuple[Sealed, ...], str], ...] = (
     ("corrections", (seals.INHIBITION,), "records of corrections"),
     ("relations", (seals.RELATION,), "relations"),
     ("records", (seals.META, seals.NAME, seals.REQUEST), "settings, cluster names and answers to retries"),
-    ("history", (seals.EFFECT,), "entries of history"),
+    ("quarantine", (seals.QUARANTINE,), "memories of which it is not certain whether they wait for a person"),
+    ("history", seals.APPEND_ONLY, "entries of history"),
 )
 
 
-class Healing(Keeping):
+class Healing(Keeping, Auditing):
     """Heals."""
 
     def health(self) -> Health:
@@ -92,6 +94,7 @@ class Healing(Keeping):
             repairable=True,
         )
         yield from self._place_checks(damage)
+        yield self._audit_check()
         yield self._backup_check()
         yield self._room_check()
         yield self._clock_check()
@@ -128,6 +131,15 @@ class Healing(Keeping):
         words = "; ".join(f"{f.count} {f.about}" for f in places)
         examples = tuple(example for f in places for example in f.examples)
         yield _check("places", sum(f.count for f in places), words, repairable=True, examples=examples)
+
+    def _audit_check(self) -> HealthCheck:
+        proof = self.verify_audit()
+        if proof.is_sound:
+            return HealthCheck("audit", CheckState.OK, f"{proof.rows} rows, each bound to the one before")
+        words = f"row {proof.first_bad} was {proof.kind}: {proof.why}"
+        return HealthCheck(
+            "audit", CheckState.BAD, words, "Whoever can write the file may have done it; it stays as it is."
+        )
 
     def _backup_check(self) -> HealthCheck:
         found = backups.copies(self.path)

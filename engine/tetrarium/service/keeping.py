@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from tetrarium.storage import backups, reserve, restoring
 from tetrarium.storage import memories as rows
 from tetrarium.storage.backups import Copy
 from tetrarium.storage.database import APPLICATION_ID, Connection, Database
+from tetrarium.storage.erasure import erase_in
+from tetrarium.storage.privacy import PrivacyReader
 
 EXAMPLES = 5
 """Memories of each kind that a preview names."""
@@ -202,6 +205,11 @@ class Keeping(Door):
         prepared = self.path / paths.BACKUPS / f"{copy.name}.{os.getpid()}.part"
         try:
             seen = restoring.prepare(copy.file, prepared, self._store, application_id=APPLICATION_ID)
+            # What is being deleted for good never comes back, also where the copies are not gone through yet.
+            gone = PrivacyReader(self._space.database).erasures()
+            ids = {how: [erasure.memory for erasure, kind in gone if kind == how] for how in ("purge", "mask")}
+            if gone:
+                erase_in(prepared, ids["purge"], ids["mask"], self._space.database)
             yield prepared, seen
         finally:
             prepared.unlink(missing_ok=True)
@@ -233,7 +241,7 @@ class Keeping(Door):
             rarity=self._space.indexes.keywords.rarity,
             settings=self.settings,
         )
-        return rows.worded(draft, wording)
+        return replace(rows.worded(draft, wording), quarantined=kept.quarantined)
 
     def _bring_back(
         self,

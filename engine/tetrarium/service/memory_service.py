@@ -46,8 +46,8 @@ class MemoryService(
     Undoing,
     Reading,
     Exchange,
-    Auditing,
     Healing,
+    Auditing,
     Repeating,
 ):
     """The memories of one space. Opened by `open_space`; a context manager."""

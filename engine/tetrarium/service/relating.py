@@ -14,7 +14,8 @@ from tetrarium.knowledge.graph import Edge, Node, walk
 from tetrarium.lifecycle import ingest
 from tetrarium.lifecycle.trust import may_change
 from tetrarium.model import CATEGORIES, Bool, GraphEdge, GraphNode, KnowledgeGraph, Origin, Relation, Standing
-from tetrarium.service.door import EVERYWHERE, Door, named
+from tetrarium.service.door import EVERYWHERE, named
+from tetrarium.service.screening import Screening
 from tetrarium.storage import memories as rows
 from tetrarium.storage import relations as relation_rows
 from tetrarium.storage.database import Connection
@@ -34,7 +35,7 @@ MENTIONS = 24
 _KIND = re.compile(r"[^\W\d_][\w-]{1,39}")
 
 
-class Relating(Door):
+class Relating(Screening):
     """Relates."""
 
     def relate(
@@ -46,7 +47,8 @@ class Relating(Door):
         here but by `supersedes`, since it takes the older memory out of every answer.
         """
         word = _kind(kind)
-        why, author = ingest.clean_name(note, "note"), ingest.clean_name(client, "client")
+        why = ingest.clean_name(self._masking().text(note, "note"), "note")
+        author = ingest.clean_name(client, "client")
         if word == "supersedes":
             raise InvalidInput(
                 "A correction is more than a relation; nothing changed.",

@@ -7,8 +7,8 @@ from pathlib import Path
 from tetrarium.config import Settings
 from tetrarium.errors import InvalidInput
 from tetrarium.lifecycle.trust import Trust, trust_of
-from tetrarium.model import SecretPolicy
-from tetrarium.privacy import instructions
+from tetrarium.model import Draft, SecretPolicy
+from tetrarium.privacy import exclusions, instructions
 from tetrarium.privacy.masking import Masking
 from tetrarium.service.door import Door, question_text
 from tetrarium.storage import memories as rows
@@ -56,3 +56,20 @@ class Screening(Door):
     def _suspicion(self, client: str, *texts: str) -> str:
         """Why words of this client go into quarantine, or ""; a person's never do."""
         return "" if trust_of(client) is Trust.PERSON else instructions.suspicion("\n".join(texts))
+
+    def _unwanted(self, draft: Draft, hide: Masking) -> str:
+        """Why a person does not want this stored, or ""."""
+        if hide.is_refused:
+            return "Not stored: it holds a secret, which this space refuses. Say it without the secret."
+        source = draft.source
+        subject = exclusions.Subject(
+            " ".join((draft.content, *draft.keywords, *draft.labels)),
+            draft.tokens,
+            source.file,
+            source.project,
+            source.client,
+        )
+        for exclusion in self._private.exclusions():
+            if exclusions.matches(exclusion.kind, exclusion.pattern, subject):
+                return f"Not stored: a person excluded this {exclusion.kind} (exclusion {exclusion.id})."
+        return ""

@@ -23,7 +23,6 @@ from tetrarium.model import (
     Source,
     StoreResult,
 )
-from tetrarium.privacy import exclusions
 from tetrarium.privacy.masking import Masking
 from tetrarium.service.door import named, question_text
 from tetrarium.service.screening import Screening
@@ -315,23 +314,6 @@ class Storing(Screening):
         table = self._space.indexes.table
         same = self._space.reader.same_content(draft.content_hash, draft.source.project)
         return next((num for num, _ in same if table.quarantined[num]), None)
-
-    def _unwanted(self, draft: Draft, hide: Masking) -> str:
-        """Why a person does not want this stored, or ""."""
-        if hide.is_refused:
-            return "Not stored: it holds a secret, which this space refuses. Say it without the secret."
-        source = draft.source
-        subject = exclusions.Subject(
-            " ".join((draft.content, *draft.keywords, *draft.labels)),
-            draft.tokens,
-            source.file,
-            source.project,
-            source.client,
-        )
-        for exclusion in self._private.exclusions():
-            if exclusions.matches(exclusion.kind, exclusion.pattern, subject):
-                return f"Not stored: a person excluded this {exclusion.kind} (exclusion {exclusion.id})."
-        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from tetrarium.service.door import check_trust, named, page_bounds
 from tetrarium.service.keeping import Keeping
 from tetrarium.storage import clusters as cluster_rows
 from tetrarium.storage import memories as rows
+from tetrarium.storage import privacy as privacy_rows
 from tetrarium.storage import relations as relation_rows
 from tetrarium.storage.database import Connection
 from tetrarium.storage.effects import GONE, LIVE, NONE, TRASHED, Effect, State, link
@@ -39,6 +40,7 @@ _DONE = {
         (LIVE, GONE): "deleted for good",
     },
     "edge": {(0, 1): "inhibited", (1, 0): "released"},
+    "quarantine": {(0, 1): "quarantined", (1, 0): "released from quarantine"},
     "relation": {(0, 1): "related", (1, 0): "relation taken back"},
 }
 _TOUCHED = {"text": "edited", "standing": "pin or expiry set", "feedback": "judged", "contradiction": "settled"}
@@ -276,6 +278,8 @@ class Undoing(Keeping):
             rows.set_standing_state(connection, num, str(state), now=now)
         elif aspect == "edge":
             rows.set_edge(connection, num, int(key), in_force=bool(state), now=now)
+        elif aspect == "quarantine":
+            privacy_rows.set_quarantined(connection, num, "put back by an undo" if state else "", now=now)
         elif aspect == "relation":
             relation_rows.set_relation(connection, num, int(key), in_force=bool(state), now=now)
         elif aspect == "feedback":
@@ -361,7 +365,9 @@ class _Reversal:
         self.entries, self.states, self.plans = other.entries, other.states, other.plans
 
 
-_REVERSIBLE = frozenset({"presence", "text", "standing", "edge", "feedback", "contradiction", "name", "relation"})
+_REVERSIBLE = frozenset(
+    {"presence", "text", "standing", "edge", "feedback", "contradiction", "name", "relation", "quarantine"}
+)
 
 
 def _is_reversible(effect: Effect) -> bool:

@@ -52,6 +52,11 @@ class Damage:
         """Keys of damaged and lost rows of a kind."""
         return {*self.unsound.get(kind.code, ()), *self.lost.get(kind.code, ())}
 
+    @property
+    def left_out(self) -> set[int]:
+        """Numbers of the memories that are kept out of every answer."""
+        return {num for kind in (seals.MEMORY, seals.QUARANTINE) for num, _ in self.keys(kind)}
+
     def rows(self, kind: Sealed) -> list[tuple[int, int]]:
         """Keys of damaged rows of a kind."""
         return self.unsound.get(kind.code, [])
@@ -60,8 +65,9 @@ class Damage:
 def examine(connection: apsw.Connection, damage: Damage) -> Iterator[None]:
     """Look at everything, slice by slice; what is wrong is added to `damage`."""
     yield from _structure(connection, damage)
-    for kind in seals.ALL if connection.table_exists("main", "seals") else ():
+    for kind in seals.known(connection) if connection.table_exists("main", "seals") else ():
         yield from _rows(connection, kind, damage)
+    damage.lost.pop(seals.QUARANTINE.code, None)  # the same rows as those of lost memories
     if not damage.keys(seals.MEMORY):
         # Where a text is damaged, its postings cannot fit; it is left out of every answer anyway.
         yield from _fulltext(connection, damage)
@@ -79,7 +85,9 @@ def leave_out(connection: apsw.Connection, damage: Damage) -> None:
     """Keep damaged rows out of what is read over this connection; hold what a damaged edge inhibited."""
     connection.execute("DELETE FROM temp.damaged")
     for code, keys in damage.unsound.items():
-        connection.executemany("INSERT OR IGNORE INTO temp.damaged VALUES (?, ?, ?)", [(code, *key) for key in keys])
+        # A memory of which it is not certain whether it is in quarantine is left out like a damaged one.
+        kind = seals.MEMORY.code if code == seals.QUARANTINE.code else code
+        connection.executemany("INSERT OR IGNORE INTO temp.damaged VALUES (?, ?, ?)", [(kind, *key) for key in keys])
     for edges in (damage.unsound, damage.lost):
         for edge, _ in edges.get(seals.INHIBITION.code, ()):
             # The row itself may name another memory now; history says which one it was.

@@ -32,6 +32,7 @@ class Effect:
     presence: NONE … GONE; key of one that is gone: its id. place: where it stood before it went to the trash. text: revisions. standing: JSON of pin and expiry.
     edge (an inhibition), relation: key is its number, 1 in force. feedback: key is recall and client, 1 helped, 0 misled.
     contradiction: key is the older memory, 1 dismissed. name: key is a cluster. plan: key is its id.
+    quarantine: 1 while a memory waits for a person.
     space: the whole space was restored; key is the backup, before is the one that was made first.
     """
 

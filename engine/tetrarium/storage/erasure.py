@@ -66,11 +66,13 @@ def erase_in(file: Path, purged: Sequence[str], masked: Sequence[str], store: Da
             found = {how: _numbers(connection, ids) for how, ids in (("purge", purged), ("mask", masked))}
             if not any(found.values()):
                 return False
-            with connection:
-                for num in found["purge"].values():
-                    _purge(connection, num)
-                for memory_id, num in found["mask"].items():
-                    _bring_up_to_date(connection, num, memory_id, store)
+            # No block of the driver's own: after a failed write SQLite has rolled back already, and says so.
+            connection.execute("BEGIN IMMEDIATE")
+            for num in found["purge"].values():
+                _purge(connection, num)
+            for memory_id, num in found["mask"].items():
+                _bring_up_to_date(connection, num, memory_id, store)
+            connection.execute("COMMIT")
             connection.execute("VACUUM")
         finally:
             connection.close()

@@ -133,9 +133,6 @@ LEFT_OUT = {
     "meta": "what of it is about memories stands in the line 'space'",
     "requests": "answers to retries: of no use elsewhere",
     "retries": "the same",
-    "masked": "what was masked here, and for whom",
-    "exclusions": "what a person never wants stored here",
-    "erasures": "what is being erased here",
     "changes": "the log that indexes replay; an import writes its own",
     "history": "the journal that undoes: it names rows of this file by number",
     "effects": "the same",
@@ -145,6 +142,9 @@ LEFT_OUT = {
     "migrations": "of this file alone",
     "imports": "what was read into this space, and how to undo it",
     "imported": "the same",
+    "masked": "kinds of secrets that were masked in this space, and when",
+    "exclusions": "what a person does not want stored here",
+    "erasures": "what is being erased here",
     "audit": "who read and wrote what in this space",
 }
 """Tables that are no kind of line, and where what they hold has gone."""

@@ -107,6 +107,7 @@ class HistoryReader:
         queries: dict[str, tuple[str, tuple[Any, ...]]] = {
             "presence": ("SELECT iif(trashed_at IS NULL, 1, 2) FROM memories WHERE num = ?", (num,)),
             "text": ("SELECT revision FROM memories WHERE num = ?", (num,)),
+            "quarantine": ("SELECT quarantined <> '' FROM memories WHERE num = ?", (num,)),
             "standing": ("SELECT pinned, expires_at FROM memories WHERE num = ?", (num,)),
             "edge": ("SELECT lifted_at IS NULL FROM inhibitions WHERE edge = ?", (int(key) if key.isdigit() else 0,)),
             "relation": (

@@ -243,6 +243,7 @@ def rewrite(connection: apsw.Connection, num: int, draft: Draft, *, cause: str, 
     )
     if live:
         connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))
+    connection.execute("DELETE FROM passages WHERE num = ?", (num,))
     effects.note(connection, num, "text", "", revision, revision + 1)
     log_change(connection, num, "edit", now)
 
@@ -254,10 +255,20 @@ def set_vector(connection: apsw.Connection, num: int, model: str, vector: Float3
     )
 
 
+def set_passages(connection: apsw.Connection, num: int, model: str, matrix: Float32) -> None:
+    """The embeddings of the parts of a long memory, (parts, d), in order; those of before go."""
+    connection.execute("DELETE FROM passages WHERE num = ?", (num,))
+    connection.executemany(
+        "INSERT INTO passages VALUES (?, ?, ?, ?)",
+        ((num, part, model, vector.astype(np.float16).tobytes()) for part, vector in enumerate(matrix)),
+    )
+
+
 def drop_vectors(connection: apsw.Connection, nums: Iterable[int], *, now: datetime) -> None:
     """Take embeddings away that are of no use; the memories are embedded anew in a quiet moment."""
     for num in nums:
         connection.execute("DELETE FROM vectors WHERE num = ?", (num,))
+        connection.execute("DELETE FROM passages WHERE num = ?", (num,))
         log_change(connection, num, "edit", now)
 
 
@@ -454,16 +465,14 @@ def scrub(connection: apsw.Connection, num: int) -> None:
     memory_id, keywords = row
     words = [word for word in json.loads(keywords) if len(word) >= SCRUBBED_WORD]
     telling = " OR ".join(["instr(result, ?)", *["instr(lower(result), ?)"] * len(words)])
-    query = f"SELECT key, result FROM requests WHERE num <> ? AND ({telling})"
-    answers: list[Any] = connection.execute(query, (num, memory_id, *words)).fetchall()
-    for key, told in answers:
-        result = json.loads(told)
-        kept = [found for found in result.get("contradicts", ()) if memory_id not in (found["newer"], found["older"])]
-        named = any(word in result["cluster_name"].casefold() for word in words)
-        result |= {"contradicts": kept, "cluster_name": "" if named else result["cluster_name"]}
-        connection.execute(
-            "UPDATE requests SET result = ? WHERE key = ?", (json.dumps(result, ensure_ascii=False), key)
-        )
+    for table, key in (("requests", "key"), ("retries", "key || char(10) || step")):
+        if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (table,)).fetchall():
+            continue  # in a copy of an older schema
+        query = f"SELECT {key}, result FROM {table} WHERE {telling}"
+        answers: list[Any] = connection.execute(query, (memory_id, *words)).fetchall()
+        for number, told in answers:
+            result = json.dumps(_scrubbed(json.loads(told), memory_id, words), ensure_ascii=False)
+            connection.execute(f"UPDATE {table} SET result = ? WHERE {key} = ?", (result, number))
     connection.execute("UPDATE inhibitions SET reason = '' WHERE successor = ?", (num,))
     plans: list[Any] = connection.execute("SELECT id, why FROM plans WHERE why <> ''").fetchall()
     for plan, why in plans:
@@ -495,6 +504,20 @@ def log_change(connection: apsw.Connection, num: int, op: str, now: datetime) ->
 def set_meta(connection: apsw.Connection, key: str, value: Any) -> None:
     """A fact about the space, as JSON."""
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+
+def _scrubbed(answer: Any, memory_id: str, words: Sequence[str]) -> Any:
+    """An answer that is kept for a retry, without words of a memory: its own lose their keywords, others what they quote."""
+    if not isinstance(answer, dict):
+        return answer
+    kept = dict(answer)
+    for name in ("contradicts", "candidates", "examples"):
+        kept[name] = [found for found in answer.get(name, ()) if memory_id not in json.dumps(found)]
+    if any(word in str(answer.get("cluster_name", "")).casefold() for word in words):
+        kept["cluster_name"] = ""
+    if answer.get("id") == memory_id:
+        kept |= {"keywords": [], "reason": ""}
+    return {name: value for name, value in kept.items() if name in answer}
 
 
 def _without(text: str, words: Sequence[str]) -> str:
@@ -734,6 +757,23 @@ class MemoryReader:
             for part in _parts(nums):
                 marks = ",".join("?" * len(part))
                 rows += self._all(f"{query} AND v.num IN ({marks}) ORDER BY v.num", (*values, *part))
+        matrix = np.frombuffer(b"".join(vector for _, vector in rows), np.float16).reshape(len(rows), dimension)
+        return np.fromiter((num for num, _ in rows), np.int64, len(rows)), matrix.astype(np.float32)
+
+    def passages(self, model: str, dimension: int, nums: Sequence[int] | None = None) -> tuple[Int64, Float32]:
+        """(n,) numbers, ascending, each as often as its memory has parts, and the (n, dimension) vectors of the parts."""
+        query = (
+            "SELECT p.num, p.vector FROM passages p JOIN memories m USING (num) "
+            "WHERE p.model = ? AND length(p.vector) = ? AND m.trashed_at IS NULL"
+        )
+        values: tuple[Any, ...] = (model, 2 * dimension)
+        rows: list[tuple[int, bytes]] = []
+        if nums is None:
+            rows = self._all(f"{query} ORDER BY p.num, p.part", values)
+        else:
+            for part in _parts(nums):
+                marks = ",".join("?" * len(part))
+                rows += self._all(f"{query} AND p.num IN ({marks}) ORDER BY p.num, p.part", (*values, *part))
         matrix = np.frombuffer(b"".join(vector for _, vector in rows), np.float16).reshape(len(rows), dimension)
         return np.fromiter((num for num, _ in rows), np.int64, len(rows)), matrix.astype(np.float32)
 

@@ -22,11 +22,13 @@ _FORGETTABLE = (seals.META, seals.REQUEST, seals.NAME)
 def take_from(connection: apsw.Connection, copy: apsw.Connection, damage: Damage) -> int:
     """Replace damaged and lost rows by those of a copy that have the very same seal; gives how many."""
     mended = 0
+    known = {kind.code for kind in seals.known(copy)}
     for kind in seals.ALL:
-        if kind is seals.EFFECT:  # append-only: what is damaged there is left out, never rewritten
+        if kind.code not in known or kind in seals.APPEND_ONLY:
             continue
         keys = damage.keys(kind)
         mended += sum(_take(connection, copy, kind, *key) for key in keys)
+    _follow_quarantine(connection, copy, damage)
     return mended
 
 
@@ -43,7 +45,16 @@ def take_words_from(connection: apsw.Connection, copy: apsw.Connection, damage: 
                 last,
             )
             mended += _put(connection, kind, found, num, part)
+    _follow_quarantine(connection, copy, damage)
     return mended
+
+
+def _follow_quarantine(connection: apsw.Connection, copy: apsw.Connection, damage: Damage) -> None:
+    """A lost memory that came back from a copy waits for a person if it did there."""
+    if seals.QUARANTINE in seals.known(copy):
+        for num, _ in damage.lost.get(seals.MEMORY.code, ()):
+            for (why,) in _rows(copy, "SELECT quarantined FROM memories WHERE num = ?", num):
+                connection.execute("UPDATE memories SET quarantined = ? WHERE num = ? AND quarantined = ''", (why, num))
 
 
 def let_go(connection: apsw.Connection, damage: Damage) -> int:

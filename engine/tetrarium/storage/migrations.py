@@ -286,6 +286,21 @@ def _privacy(connection: apsw.Connection) -> None:
     )
 
 
+def _passages(connection: apsw.Connection) -> None:
+    """Embeddings of the parts of long memories, beside the one of the whole."""
+    connection.execute(
+        """
+        CREATE TABLE passages (
+            num INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            part INTEGER NOT NULL,
+            model TEXT NOT NULL,
+            vector BLOB NOT NULL,
+            PRIMARY KEY (num, part)
+        ) WITHOUT ROWID;
+        """
+    )
+
+
 STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0001_first_schema", _first_schema),
     ("0002_arrangement", _arrangement),
@@ -295,6 +310,7 @@ STEPS: tuple[tuple[str, Callable[[apsw.Connection], None]], ...] = (
     ("0006_audit", _audit),
     ("0007_retries", _retries),
     ("0008_privacy", _privacy),
+    ("0009_passages", _passages),
 )
 """In order; never edited once released, only added to."""
 

@@ -12,6 +12,7 @@ from typing import Any
 import apsw
 
 from tetrarium.model import Exclusion, MaskedSecret, PendingErasure
+from tetrarium.storage import effects
 from tetrarium.storage.database import Database
 from tetrarium.storage.memories import log_change, microseconds
 
@@ -22,6 +23,17 @@ TEXT_COLUMNS = ("content", "keywords", "labels", "entities", "author", "session"
 
 VERSION_COLUMNS = ("content", "keywords", "labels", "entities")
 """The same of an earlier version."""
+
+_STRUCTURE = (
+    "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL",
+    "SELECT name FROM migrations",
+    "SELECT key FROM meta",
+    "SELECT DISTINCT op FROM history",
+    "SELECT DISTINCT client FROM history",
+    "SELECT DISTINCT kind || ' ' || field || ' ' || client FROM masked",
+    "SELECT DISTINCT client || ' ' || project || ' ' || category || ' ' || memory_type FROM memories",
+    "SELECT DISTINCT model FROM vectors",
+)
 
 
 # --- writing -------------------------------------------------------------------------------------
@@ -57,12 +69,14 @@ def remove_exclusion(connection: apsw.Connection, number: int) -> bool:
 
 def set_quarantined(connection: apsw.Connection, num: int, why: str, *, now: datetime) -> None:
     """Put a memory into quarantine, or with "" take it out."""
+    before: list[Any] = connection.execute("SELECT quarantined FROM memories WHERE num = ?", (num,)).fetchall()
     connection.execute("UPDATE memories SET quarantined = ? WHERE num = ?", (why, num))
+    effects.note(connection, num, "quarantine", "", int(bool(before[0][0])), int(bool(why)))
     log_change(connection, num, "quarantine", now)
 
 
 def drop_request(connection: apsw.Connection, num: int) -> None:
-    """Forget the first answers that were kept for a memory: they hold words of it."""
+    """Forget the first answers that were kept for a memory under a client's key: a key may hold a secret too."""
     connection.execute("DELETE FROM requests WHERE num = ?", (num,))
 
 
@@ -143,6 +157,12 @@ class PrivacyReader:
             f"SELECT num, revision, {', '.join(VERSION_COLUMNS)} FROM versions {where} ORDER BY num, revision", values
         ):
             yield number, revision, dict(zip(VERSION_COLUMNS, texts, strict=True))
+
+    def structure(self) -> Iterator[str]:
+        """Words that stand in the file of any space, whatever its memories say: of the schema, of what history calls
+        things, names of programs and projects."""
+        for query in _STRUCTURE:
+            yield from (str(text) for (text,) in self._all(query, ()))
 
     def _all(self, query: str, values: Sequence[Any]) -> list[Any]:
         with self._database.read() as connection:

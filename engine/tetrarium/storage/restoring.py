@@ -22,9 +22,11 @@ from tetrarium.storage.backups import explained
 from tetrarium.storage.effects import UNDER_WAY
 from tetrarium.storage.memories import microseconds
 
-STAYING = ("history", "effects", "undoings", "audit", "retries", "masked", "exclusions", "erasures")
-"""Tables that tell what happened or what a person does not want kept: a restored space keeps what they say now. Also any
-whose name begins with `audit_`."""
+STAYING = ("history", "effects", "undoings", "audit", "retries", "erasures", "exclusions", "masked")
+"""Tables that tell what happened and what a person decided for good: a restored space keeps what they say now."""
+
+_KEPT_META = ("audit_key",)
+"""Facts about the space that go with those tables."""
 
 SPACE = 0
 """The number under which a change of the whole space stands in the change log."""
@@ -118,7 +120,7 @@ def _staying(connection: apsw.Connection) -> list[str]:
     rows: list[Any] = connection.execute(
         "SELECT name FROM live.sqlite_schema WHERE type = 'table' AND name IN (SELECT name FROM main.sqlite_schema)"
     ).fetchall()
-    return [name for (name,) in rows if name in STAYING or name.startswith("audit_")]
+    return [name for (name,) in rows if name in STAYING]
 
 
 def _keep(connection: apsw.Connection, table: str) -> None:
@@ -157,12 +159,14 @@ def _go_on_counting(connection: apsw.Connection) -> None:
         for db in ("main", "live")
     ]
     connection.execute("INSERT OR REPLACE INTO main.meta VALUES ('next_component', ?)", (str(max(following)),))
-    kind = seals.META
-    seals.know(connection)
-    row = f"{kind.code}, {kind.number('r')}, 0, {kind.hash_of('r')}"
+    marks = ", ".join("?" * len(_KEPT_META))
     connection.execute(
-        f"INSERT OR REPLACE INTO main.seals SELECT {row} FROM main.meta r WHERE key IN ('next_component', 'audit_key')"
+        f"INSERT OR REPLACE INTO main.meta SELECT key, value FROM live.meta WHERE key IN ({marks})", _KEPT_META
     )
+    seals.know(connection)
+    kind = seals.META
+    row = f"{kind.code}, {kind.number('r')}, {kind.part('r')}, {kind.hash_of('r')}"
+    connection.execute(f"INSERT OR REPLACE INTO main.seals SELECT {row} FROM main.meta r")
 
 
 def _number(connection: apsw.Connection, query: str) -> int:

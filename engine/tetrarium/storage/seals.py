@@ -9,7 +9,6 @@ A row without a seal counts as sound and is sealed when it is next written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -91,7 +90,12 @@ META = Sealed(7, "meta", ("key",), ("value",), named=True)
 NAME = Sealed(8, "cluster_names", ("cluster",), ("name", "author", "given_at"))
 REQUEST = Sealed(9, "requests", ("key",), ("num", "result"), binary="content_hash", named=True)
 EFFECT = Sealed(10, "effects", ("seq",), ("entry", "num", "aspect", "key", "before", "after"))
-ALL = (MEMORY, VERSION, VECTOR, PLACE, INHIBITION, RELATION, META, NAME, REQUEST, EFFECT)
+HISTORY = Sealed(11, "history", ("id",), ("op", "client", "at"))
+QUARANTINE = Sealed(12, "memories", ("num",), ("id", "quarantined"))
+"""Apart from the other columns: it came with a later schema, and copies of earlier ones are checked, too."""
+APPEND_ONLY = (EFFECT, HISTORY)
+"""What is damaged there is said and never rewritten."""
+ALL = (MEMORY, VERSION, VECTOR, PLACE, INHIBITION, RELATION, META, NAME, REQUEST, EFFECT, HISTORY, QUARANTINE)
 LOADED = (MEMORY, VECTOR, PLACE, INHIBITION, META, NAME)
 """What answers are made of."""
 
@@ -103,7 +107,7 @@ def know(connection: apsw.Connection) -> None:
 
 def watch(connection: apsw.Connection) -> None:
     """Let a connection seal whatever it writes from now on; a row that was damaged is sound once it is written anew."""
-    for kind in ALL:
+    for kind in known(connection):
         new = f"{kind.code}, {kind.number('new')}, {kind.part('new')}"
         # Not "OR REPLACE": inside a trigger the conflict rule of the outer statement would take its place.
         seal = f"INSERT INTO main.seals VALUES ({new}, {kind.hash_of('new')}) ON CONFLICT DO UPDATE SET seal = excluded.seal; DELETE FROM damaged WHERE kind = {kind.code} AND num = {kind.number('new')} AND part = {kind.part('new')};"
@@ -114,13 +118,22 @@ def watch(connection: apsw.Connection) -> None:
             ("delete", "DELETE", unseal),
         ):
             connection.execute(
-                f"CREATE TRIGGER IF NOT EXISTS temp.seal_{kind.table}_{name} AFTER {event} ON main.{kind.table} BEGIN {act} END"
+                f"CREATE TRIGGER IF NOT EXISTS temp.seal_{kind.code}_{name} AFTER {event} ON main.{kind.table} BEGIN {act} END"
             )
 
 
-def seal_all(connection: apsw.Connection, kinds: Sequence[Sealed] = ALL) -> None:
+def known(connection: apsw.Connection) -> list[Sealed]:
+    """The kinds of rows that a store has: one of an earlier schema lacks the later ones."""
+    columns = {
+        table: {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,)).fetchall()}
+        for table in {kind.table for kind in ALL}
+    }
+    return [kind for kind in ALL if columns[kind.table].issuperset(kind.covered)]
+
+
+def seal_all(connection: apsw.Connection) -> None:
     """Seal every row as it stands."""
-    for kind in kinds:
+    for kind in known(connection):
         row = f"{kind.code}, {kind.number('r')}, {kind.part('r')}, {kind.hash_of('r')}"
         connection.execute(f"INSERT OR REPLACE INTO seals SELECT {row} FROM {kind.table} r")
 

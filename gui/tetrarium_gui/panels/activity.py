@@ -61,7 +61,7 @@ class ActivityPanel(QWidget):
         self.changes.memory_opened.connect(self.memory_opened)
         self.feed.itemActivated.connect(lambda _: self._open())
         self.changes.keys_changed.connect(self._allow)
-        self._fill()
+        self.show_feed()
         self.show_history(())
 
     def set_theme(self, theme: Theme) -> None:
@@ -71,12 +71,10 @@ class ActivityPanel(QWidget):
         self.clients.setStyleSheet(f"color: {theme.muted};")
 
     def add(self, happenings: Sequence[Happening]) -> None:
-        """Put what happened on top of the feed."""
+        """Put what happened on top of the feed; `show_feed` shows it."""
         for happening in happenings:
             self._seen += 1
             self._feed.appendleft((self._seen, datetime.now(UTC), happening))
-        if happenings:
-            self._fill()
 
     def show_history(self, entries: Sequence[HistoryEntry]) -> None:
         self._entries = {str(entry.id): entry for entry in entries}
@@ -93,7 +91,8 @@ class ActivityPanel(QWidget):
         self.changes.setVisible(bool(entries))
         self._allow()
 
-    def _fill(self) -> None:
+    def show_feed(self) -> None:
+        """Show the feed as it is now."""
         self.feed.set_rows(
             Row(
                 str(number),

@@ -36,6 +36,7 @@ class ClustersPanel(QWidget):
         self.theme = theme
         self._clusters: dict[str, Cluster] = {}
         self._last: PlanRecord | None = None
+        self._drawn: Theme | None = None
         columns = [f"clusters.{name}" for name in ("cluster", "size")]
         self.list = RowList("clusters.name", columns, (0, 64))
         self.empty, self.detail = EmptyState(t("clusters.empty"), theme), PlainLabel(size=SIZE_SMALL)
@@ -60,6 +61,9 @@ class ClustersPanel(QWidget):
 
     def show_clusters(self, clusters: Sequence[Cluster]) -> None:
         ordered = sorted(clusters, key=lambda cluster: (-cluster.size, cluster.id))
+        if ordered and ordered == list(self._clusters.values()) and self._drawn is self.theme:
+            return
+        self._drawn = self.theme
         self._clusters = {str(cluster.id): cluster for cluster in ordered}
         self.list.set_rows(
             Row(key, (c.name, str(c.size)), swatch=cluster_color(self.theme, c.hue))

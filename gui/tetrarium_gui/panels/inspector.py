@@ -93,9 +93,7 @@ class InspectorPanel(QWidget):
         theme, inhibited = self.theme, memory.standing is Standing.INHIBITED
         self.icon.setPixmap(category_icon(memory.category, category_color(theme, memory.category)).pixmap(20, 20))
         self.title.setText(t(f"category.{memory.category.value}").capitalize())
-        standing = (
-            t("inspector.inhibited") if inhibited else t("inspector.pinned" if memory.pinned else "inspector.live")
-        )
+        standing = t(_standing_name(memory))
         self.standing.setText(standing)
         self.standing.setStyleSheet(f"color: {theme.inhibited_text if inhibited else theme.muted};")
         left = self.content.show_text(memory.content)
@@ -228,6 +226,13 @@ class InspectorPanel(QWidget):
         self._pages = QStackedLayout(self)
         self._pages.addWidget(self.empty)
         self._pages.addWidget(page)
+
+
+def _standing_name(memory: Memory) -> str:
+    """The catalogue's name of how a memory stands."""
+    if memory.standing is Standing.INHIBITED:
+        return "inspector.inhibited" if memory.superseded_by else "inspector.by_hand"
+    return "inspector.pinned" if memory.pinned else "inspector.live"
 
 
 def _scrolled(inner: QWidget) -> QScrollArea:

@@ -87,6 +87,10 @@ class SettingsPanel(QWidget):
         shares = {name: slider.value() / STEPS for name, slider in self.dials.items()}
         return Dials({**shares, BUDGET: self.budget.value()})
 
+    def invite(self) -> None:
+        """There is a recall now that the dials can be tried on."""
+        self.effect.setText(t("settings.turn"))
+
     def show_effect(self, before: RecallTrace, after: RecallTrace) -> None:
         """The last recall as it was, and as it would be."""
         had, has = {h.id for h in before.blocks}, {h.id for h in after.blocks}

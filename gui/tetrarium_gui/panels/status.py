@@ -30,6 +30,7 @@ class StatusLine(QWidget):
         row.addWidget(self._labels["last"])
         self.work, self.cancel = PlainLabel(size=SIZE_SMALL), button("status.cancel", self._stop_work)
         self._stop: Callable[[], object] | None = None
+        self.filled = False  # the space is open, and its figures are here
         for part in (self.work, self.cancel):
             part.hide()
             row.insertWidget(row.count() - 1, part)
@@ -41,6 +42,7 @@ class StatusLine(QWidget):
             label.setStyleSheet(f"color: {theme.muted};")
 
     def show_stats(self, stats: SpaceStats) -> None:
+        self.filled = True
         for name, count in (("memories", stats.memories), ("clusters", stats.clusters), ("inhibited", stats.inhibited)):
             self._labels[name].setText(t(f"status.{name}", count=count))
         for name, value in (("index", stats.index), ("model", stats.model)):
@@ -61,6 +63,10 @@ class StatusLine(QWidget):
         self._stop = stop
         self.work.show()
         self.cancel.setVisible(stop is not None)
+
+    @property
+    def is_working(self) -> bool:
+        return not self.work.isHidden()
 
     def end_work(self) -> None:
         self._stop = None

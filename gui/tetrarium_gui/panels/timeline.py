@@ -97,7 +97,7 @@ class TimelinePanel(QWidget):
             edge.setPen(pg.mkPen(self.theme.accent, width=2))
             edge.setHoverPen(pg.mkPen(self.theme.text, width=3))
         self.growth.clear()
-        self.growth.line(np.sort(created), np.arange(1, len(created) + 1), self.theme.good)
+        self.growth.line(edges, np.concatenate([[0], np.cumsum(counts)]), self.theme.good)
 
     def _is_narrow(self) -> bool:
         first, last = self._bounds()

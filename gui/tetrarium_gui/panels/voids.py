@@ -59,6 +59,7 @@ class VoidsPanel(QWidget):
         self.always = button("voids.always", lambda: self.always_asked.emit(self.zones.voided()))
         for name in ("why", "once", "always"):
             getattr(self, name).setToolTip(t(f"voids.{name}_tip"))
+        self.chart.hideAxis("bottom")  # ranks: the bars tell them by their order
         self._clock = QTimer(self)
         self._clock.setInterval(STEP)
         self._clock.timeout.connect(self._next)
@@ -108,6 +109,8 @@ class VoidsPanel(QWidget):
             lines.append(visible(told.remedy))
         self.explanation.setText("\n".join(lines))
         self.explanation.show()
+        if (item := self.zones.currentItem()) is not None:
+            self.zones.scrollToItem(item)
 
     def play(self) -> None:
         """From the candidates to the answer, a pass at a time."""

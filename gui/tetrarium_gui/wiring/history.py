@@ -12,6 +12,7 @@ from tetrarium.model import HistoryEntry, Memory
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.style import visible
 from tetrarium_gui.wiring.desk import Desk
+from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
 
 SHOWN = 200
@@ -32,10 +33,11 @@ class History(QObject):
         desk.commands["redo"].triggered.connect(lambda: self.redo())
         desk.panels.activity.undo_asked.connect(self.undo)
         desk.panels.activity.redo_asked.connect(self.redo)
-        desk.bridge.opened.connect(self.refresh)
-        desk.bridge.changed.connect(lambda _: self.refresh())
+        self._due = WhenSeen(desk.docks["activity"], self._ask)
+        desk.bridge.opened.connect(self._due.ask)
+        desk.bridge.changed.connect(lambda _: self._due.ask())
 
-    def refresh(self) -> None:
+    def _ask(self) -> None:
         self._desk.bridge.ask("history", lambda s: s.history(limit=SHOWN), self._desk.panels.activity.show_history)
 
     def undo(self, entry_id: int | None = None) -> None:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 from tetrarium.model import Contradiction, Inhibition
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.wiring.desk import Desk
+from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
 from tetrarium_gui.worker import Verb
 
@@ -19,7 +20,6 @@ class Inhibitions(QObject):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk.window)
         self._desk = desk
-        self._found: Found = ((), ())
         panel = desk.panels.inhibition
         panel.memory_selected.connect(desk.state.select)
         panel.memory_opened.connect(desk.open_memory)
@@ -28,11 +28,12 @@ class Inhibitions(QObject):
         panel.both_true_asked.connect(self.both_true)
         panel.supersede_asked.connect(self.supersede)
         panel.add_asked.connect(lambda: desk.commands["inhibit"].trigger())
-        desk.bridge.opened.connect(self.refresh)
-        desk.bridge.changed.connect(lambda _: self.refresh())
-        desk.state.snapshot_changed.connect(self._show)
+        self._due = WhenSeen(desk.docks["inhibition"], self._ask)
+        desk.bridge.opened.connect(self._due.ask)
+        desk.bridge.changed.connect(lambda _: self._due.ask())
+        desk.state.snapshot_changed.connect(self._due.ask)  # it has the first words of the memories
 
-    def refresh(self) -> None:
+    def _ask(self) -> None:
         self._desk.bridge.ask("inhibitions", lambda s: (s.corrections(), s.contradictions()), self._take)
 
     def lift(self, memory_id: str) -> None:
@@ -52,16 +53,11 @@ class Inhibitions(QObject):
     def _do(self, verb: Verb, words: str) -> None:
         def told(_: object) -> None:
             self._desk.tell(t(words), undo=self._desk.commands["undo"].trigger)
-            self.refresh()
+            self._due.ask()
 
         self._desk.bridge.edit(verb, told)
 
     def _take(self, found: Found) -> None:
-        self._found = found
-        self._show()
-
-    def _show(self) -> None:
-        """Again with every snapshot: it has the first words of the memories."""
-        edges, pairs = self._found
+        edges, pairs = found
         self._desk.panels.inhibition.show_edges(edges)
         self._desk.panels.inhibition.show_pairs(pairs)

@@ -16,6 +16,7 @@ from tetrarium.model import Memory
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.state import Notice
 from tetrarium_gui.wiring.desk import Desk
+from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
 
 SHOWN = 500
@@ -46,10 +47,11 @@ class Lists(QObject):
             menu_asked.connect(self._menu)
         desk.commands["export"].triggered.connect(lambda: self.begin("export", self._chosen()))
         desk.commands["filter"].triggered.connect(self._filter)
-        desk.bridge.opened.connect(self.refresh)
-        desk.bridge.changed.connect(lambda _: self.refresh())
+        self._due = WhenSeen(desk.docks["trash"], self._ask_trash)
+        desk.bridge.opened.connect(self._due.ask)
+        desk.bridge.changed.connect(lambda _: self._due.ask())
 
-    def refresh(self) -> None:
+    def _ask_trash(self) -> None:
         self._desk.bridge.ask(
             "trash",
             lambda s: (s.trashed(limit=SHOWN), s.stats().in_trash),
@@ -131,7 +133,7 @@ class Lists(QObject):
 
         def told(count: int) -> None:
             self._desk.tell(t("bulk.deleted", count=count))
-            self.refresh()
+            self._due.ask()
 
         self._desk.bridge.edit(verb, told)
 

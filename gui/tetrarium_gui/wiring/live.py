@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from tetrarium.events import Recalled, Searched
-from tetrarium.model import Changes, Health, Memory, RecallTrace
+from tetrarium.model import Changes, Health, Memory, RecallTrace, SpaceStats
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.panels.activity import Happening
 from tetrarium_gui.state import Highlight, highlight_of_recall
 from tetrarium_gui.wiring.desk import Desk
+from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
 
 MOST = 30
@@ -33,8 +34,12 @@ class Live(QObject):
         panels.health.backup_asked.connect(self.back_up)
         desk.bridge.changed.connect(self._take_changes)
         desk.bridge.happened.connect(self._take_event)
-        desk.bridge.stats_ready.connect(panels.health.show_stats)
-        desk.state.snapshot_changed.connect(self._take_snapshot)
+        self._stats: SpaceStats | None = None
+        self._figures = WhenSeen(desk.docks["health"], self._show_stats)
+        self._timeline = WhenSeen(desk.docks["timeline"], self._show_timeline)
+        self._feed = WhenSeen(desk.docks["activity"], panels.activity.show_feed)
+        desk.bridge.stats_ready.connect(self._take_stats)
+        desk.state.snapshot_changed.connect(self._timeline.ask)
 
     def examine(self) -> None:
         self._desk.bridge.ask("examine", lambda s: s.health(), self._desk.panels.health.show_health)
@@ -52,7 +57,19 @@ class Live(QObject):
     def back_up(self) -> None:
         self._desk.bridge.edit(lambda s: s.backup(), lambda copy: self._desk.tell(t("live.copied"), copy.name))
 
-    def _take_snapshot(self) -> None:
+    def _take_stats(self, stats: SpaceStats) -> None:
+        self._stats = stats
+        self._figures.ask()
+
+    def _show_stats(self) -> None:
+        if self._stats is not None:
+            self._desk.panels.health.show_stats(self._stats)
+
+    def _add(self, happenings: Sequence[Happening]) -> None:
+        self._desk.panels.activity.add(happenings)
+        self._feed.ask()
+
+    def _show_timeline(self) -> None:
         if (snapshot := self._desk.state.snapshot) is not None:
             self._desk.panels.timeline.set_snapshot(snapshot)
 
@@ -62,7 +79,7 @@ class Live(QObject):
             if ids := getattr(changes, kind):
                 self._name(kind, ids)
         if changes.removed:
-            self._desk.panels.activity.add([Happening("removed", "", t("live.many", count=len(changes.removed)))])
+            self._add([Happening("removed", "", t("live.many", count=len(changes.removed)))])
 
     def _name(self, kind: str, ids: Sequence[str]) -> None:
         named = tuple(ids[:MOST])
@@ -71,19 +88,19 @@ class Live(QObject):
             done = [Happening(kind, _who(kind, m), m.content[:200], m.id) for m in memories]
             if len(ids) > len(named):
                 done.append(Happening(kind, "", t("live.more", count=len(ids) - len(named))))
-            self._desk.panels.activity.add(done)
+            self._add(done)
 
         # A slot of its own: a burst must not take the place of the one before it.
         self._desk.bridge.edit(lambda s: [s.get(i) for i in named], tell, otherwise=lambda _: True)
 
     def _take_event(self, event: object) -> None:
         if isinstance(event, Recalled):
-            self._desk.panels.activity.add([_recalled(event.trace, event.client)])
+            self._add([_recalled(event.trace, event.client)])
             if event.client != CLIENT and not self._desk.panels.search.box.text():
                 self._desk.state.set_highlight(highlight_of_recall(event.trace))
         elif isinstance(event, Searched) and event.client != CLIENT:
             found = t("live.found", count=event.result.total, query=event.result.query[:160])
-            self._desk.panels.activity.add([Happening("searched", event.client, found)])
+            self._add([Happening("searched", event.client, found)])
 
     def _light(self, ids: Sequence[str] | None) -> None:
         """What was stored in the chosen range stays lit."""

@@ -32,6 +32,7 @@ class Recalls(QObject):
         panels.settings.defaults_asked.connect(lambda: self.keep_dials(Dials({})))
         desk.commands["why_not"].triggered.connect(lambda: self.explain(desk.state.selected))
         desk.bridge.stats_ready.connect(self._show_dials)
+        desk.bridge.recalled.connect(lambda _: panels.settings.invite())
         self._dials_shown = False
 
     def open(self, trace: RecallTrace) -> None:

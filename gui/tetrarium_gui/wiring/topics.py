@@ -8,6 +8,7 @@ from tetrarium.model import ClusterDetail, ClusterPlan, PlanRecord
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.state import Highlight
 from tetrarium_gui.wiring.desk import Desk
+from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
 
 
@@ -23,11 +24,10 @@ class Topics(QObject):
         self._panel.plan_asked.connect(self.plan)
         self._panel.apply_asked.connect(self.apply)
         self._panel.undo_asked.connect(self.undo)
-        desk.state.snapshot_changed.connect(self._show)
-        desk.bridge.opened.connect(self.refresh)
-        desk.bridge.changed.connect(lambda _: self.refresh())
+        self._due = WhenSeen(desk.docks["clusters"], self._show)
+        desk.state.snapshot_changed.connect(self._due.ask)
 
-    def refresh(self) -> None:
+    def _ask_plans(self) -> None:
         self._desk.bridge.ask(
             "plans", lambda s: s.plans(limit=1), lambda found: self._panel.show_last_plan(found[0] if found else None)
         )
@@ -47,20 +47,21 @@ class Topics(QObject):
     def apply(self, plan: ClusterPlan) -> None:
         def told(record: PlanRecord) -> None:
             self._desk.tell(t("topics.moved", count=record.moves), undo=lambda: self.undo(record.id))
-            self.refresh()
+            self._due.ask()
 
         self._desk.bridge.edit(lambda s: s.apply_plan(plan, client=CLIENT), told)
 
     def undo(self, plan_id: str) -> None:
         def told(record: PlanRecord) -> None:
             self._desk.tell(t("topics.moved_back", count=record.moves))
-            self.refresh()
+            self._due.ask()
 
         self._desk.bridge.edit(lambda s: s.undo_plan(plan_id, client=CLIENT), told)
 
     def _show(self) -> None:
         snapshot = self._desk.state.snapshot
         self._panel.show_clusters(snapshot.clusters if snapshot is not None else ())
+        self._ask_plans()
 
     def _read(self, cluster: int) -> None:
         self._desk.bridge.ask(
