@@ -486,7 +486,7 @@ class Settings:
         200,
         unit="times",
         source="measured",
-        about="How much larger than its packed form a file to import may be; exports reach 4 to 12.",
+        about="How much larger than its packed form a file to import may be; exports reach 4 to 25.",
     )
     suppressed_share: float = _number(
         0.05,

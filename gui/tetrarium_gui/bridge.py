@@ -106,6 +106,12 @@ class Bridge(QObject):
         self._newest.clear()
         return self._engine.close()
 
+    def leave(self) -> None:
+        """Close the space without waiting for it; nobody is told anything any more."""
+        self._newest.clear()
+        self._waiting.clear()
+        self._engine.leave()
+
     def search(self, text: str) -> None:
         self._ask("search", lambda service: service.search(text, limit=HITS, project=EVERYWHERE, client=CLIENT))
 

@@ -40,7 +40,8 @@ class Docks:
     def __init__(self, window: QMainWindow, panels: Mapping[str, QWidget]) -> None:
         self._window = window
         self._docks = {name: self._dock(name, panels[name]) for name in PLACES}
-        self.arrange()
+        for name, area in PLACES.items():
+            window.addDockWidget(area, self._docks[name])
 
     def __getitem__(self, name: str) -> QDockWidget:
         return self._docks[name]
@@ -83,11 +84,12 @@ class Docks:
                 self._docks[name].raise_()
 
     def restore(self, settings: QSettings) -> None:
+        """The layout of the last time, else the first one: never one over the other, Qt leaves tab bars behind then."""
         geometry, layout = settings.value("geometry"), settings.value("layout")
         if isinstance(geometry, QByteArray):
             self._window.restoreGeometry(geometry)
-        if isinstance(layout, QByteArray):
-            self._window.restoreState(layout, LAYOUT_VERSION)
+        if not (isinstance(layout, QByteArray) and self._window.restoreState(layout, LAYOUT_VERSION)):
+            self.arrange()
 
     def keep(self, settings: QSettings) -> None:
         settings.setValue("geometry", self._window.saveGeometry())

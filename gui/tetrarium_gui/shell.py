@@ -1,12 +1,11 @@
 """One window at a time on one space at a time. Another space, or another language, is another window in the same place.
 
 No widget has to forget a space or translate itself: the old window keeps its layout in the settings and is gone, its
-engine is joined, and the new one starts as the program does.
+engine ends beside it (programs may share a space), and the new one starts as the program does. Nobody waits for it.
 """
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSettings, QTimer
@@ -14,8 +13,6 @@ from PySide6.QtGui import QGuiApplication
 
 from tetrarium_gui.bridge import Bridge
 from tetrarium_gui.main_window import MainWindow
-
-log = logging.getLogger(__name__)
 
 
 class Shell(QObject):
@@ -28,6 +25,7 @@ class Shell(QObject):
         super().__init__()
         self._settings, self._opengl = settings, opengl
         self.path = path
+        self._left: list[Bridge] = []
         self._make(sample=sample)
 
     def show(self) -> None:
@@ -36,18 +34,18 @@ class Shell(QObject):
         self.bridge.start()
 
     def close(self) -> bool:
-        """Join the engine; False when it did not end in time."""
-        return self.bridge.close()
+        """Join the engines, those of spaces that were left too; False when one did not end in time."""
+        ended = [bridge.close() for bridge in (*self._left, self.bridge)]  # each, also after one that did not
+        return all(ended)
 
     def reopen(self, path: Path | None) -> None:
         """Close the window and its space, and open another one; None: the same space again."""
         before = QGuiApplication.quitOnLastWindowClosed()
         QGuiApplication.setQuitOnLastWindowClosed(False)
         self.window.close()
-        if not self.bridge.close():
-            log.warning("The engine did not end in time; what was stored is safe.")
         self.window.deleteLater()
-        self.bridge.deleteLater()
+        self.bridge.leave()
+        self._left.append(self.bridge)
         self.path = path or self.path
         self._make(sample=False)
         self.show()

@@ -29,7 +29,7 @@ LOOK_INTERVAL = 0.5
 """Seconds between looks for what other processes stored in the same space."""
 GROWTH_INTERVAL = 0.3
 """Seconds between pictures of a sample space while it is being filled."""
-DRAIN_TIME = 5.0
+DRAIN_TIME = 10.0
 """Seconds that quitting waits for the job in hand."""
 
 __all__ = ["EVERYWHERE", "Answer", "EngineThread", "Failure", "Picture", "Verb", "filling"]
@@ -156,12 +156,16 @@ class EngineThread(QThread):
         with self._door:
             self._waiting.pop(slot, None)
 
-    def close(self) -> bool:
-        """Drop what waits, let the job in hand finish, close the space, join. False when the time ran out."""
+    def leave(self) -> None:
+        """Drop what waits, let the job in hand finish, close the space; returns at once, `finished` tells the end."""
         with self._door:
             self._closing = True
             self._waiting.clear()
         self._ring()
+
+    def close(self) -> bool:
+        """Leave, and join. False when the time ran out."""
+        self.leave()
         return self.wait(round(2000 * DRAIN_TIME))
 
     def run(self) -> None:

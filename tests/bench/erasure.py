@@ -1,12 +1,13 @@
 """Deletion proof: memories with unique tokens live through every feature, half are erased, every byte is searched.
 
-    python tests/bench/erasure.py [--memories 50] [--others 300] [--seed 1] [--kills 4] [--scale 10000]
+    python tests/bench/erasure.py [--memories 50] [--others 300] [--seed 1] [--kills 4] [--scale 10000] [--gaps]
 
 Tokens are ASCII of mixed case, Chinese, and long texts whose token lies across the border of a search window and of a
 page of the store. The search here is apart from Tetrarium's own: eight characters in a row of a token, as UTF-8,
 case-folded, UTF-16, JSON escapes and base64, and the bytes of the vectors, in every file. Then the same again with
 the process killed at each step of an erasure, and `prove_deleted` over what is erased and what is kept.
 --scale: instead, how long one erasure takes in a space of so many memories (random vectors, no model).
+--gaps: instead, what SQLite alone leaves of deleted rows with secure_delete and FTS5's secure-delete, and after VACUUM.
 Exit code 1 when a byte of the erased is found, or none of the kept.
 """
 
@@ -25,6 +26,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import apsw
 import numpy as np
 
 import tetrarium
@@ -218,6 +220,58 @@ def timed(count: int) -> None:
             )
 
 
+def gaps(count: int = 4_000) -> None:
+    """Tokens of deleted rows that a store as ours keeps between its rows, before and after VACUUM."""
+    chance = random.Random(1)
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "store.db"
+        connection = apsw.Connection(str(file))
+        connection.execute(
+            """
+            PRAGMA journal_mode=WAL; PRAGMA secure_delete=ON; PRAGMA temp_store=MEMORY;
+            CREATE TABLE memories (num INTEGER PRIMARY KEY, tokens TEXT);
+            CREATE TABLE versions (num INTEGER, tokens TEXT, PRIMARY KEY (num)) WITHOUT ROWID;
+            CREATE VIRTUAL TABLE fulltext USING fts5 (tokens, content='memories', content_rowid='num');
+            INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', 1);
+            """
+        ).fetchall()
+        tokens = {num: "".join(chance.choice(string.ascii_lowercase) for _ in range(24)) for num in range(1, count + 1)}
+        unindex = (
+            "INSERT INTO fulltext (fulltext, rowid, tokens) SELECT 'delete', num, tokens FROM memories WHERE num = ?"
+        )
+        for num, token in tokens.items():
+            text = f"memory {token} number {num} {'alpha beta ' * chance.randrange(3, 30)}"
+            with connection:
+                connection.execute("INSERT INTO memories VALUES (?, ?)", (num, text))
+                connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, text))
+                if num % 3 == 0:
+                    connection.execute("INSERT INTO versions VALUES (?, ?)", (num, text))
+                    connection.execute(unindex, (num,))
+                    connection.execute(
+                        "UPDATE memories SET tokens = ? WHERE num = ?",
+                        (f"{text} {'edited ' * chance.randrange(1, 30)}", num),
+                    )
+                    connection.execute(
+                        "INSERT INTO fulltext (rowid, tokens) SELECT num, tokens FROM memories WHERE num = ?", (num,)
+                    )
+        dead = [num for num in tokens if num % 2]
+        for num in dead:
+            with connection:
+                connection.execute(unindex, (num,))
+                connection.execute("DELETE FROM memories WHERE num = ?", (num,))
+                connection.execute("DELETE FROM versions WHERE num = ?", (num,))
+        for step in ("SELECT 1", "VACUUM"):
+            connection.execute(step)
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            content = file.read_bytes()
+            whole = sum(tokens[num].encode() in content for num in dead)
+            part = sum(any(tokens[num][at : at + 8].encode() in content for at in (0, 8, 16)) for num in dead)
+            print(
+                f"{'after VACUUM' if step == 'VACUUM' else 'secure_delete alone'}: of {len(dead)} deleted tokens {whole} whole, {part} at least in part"
+            )
+        connection.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--memories", type=int, default=50)
@@ -225,7 +279,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=len(STAGES))
     parser.add_argument("--scale", type=int, default=0)
+    parser.add_argument("--gaps", action="store_true")
     a = parser.parse_args()
+    if a.gaps:
+        gaps()
+        return
     if a.scale:
         timed(a.scale)
         return

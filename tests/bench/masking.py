@@ -27,6 +27,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from tetrarium.privacy import secrets
+from tetrarium.privacy.instructions import suspicion
 
 ALNUM = string.ascii_letters + string.digits
 URL64 = ALNUM + "-_"
@@ -219,6 +220,10 @@ def main() -> None:
     )
     for text, found in touched if a.show else ():
         print(f"    {found}: {text}")
+    waiting = [(why, text) for text in harmless if (why := suspicion(text))]
+    print(f"harmless put into quarantine {len(waiting)}")
+    for why, text in waiting if a.show else ():
+        print(f"    {why}: {text}")
     sys.exit(count / total > 0.05 or len(touched) / len(harmless) > 0.005)
 
 

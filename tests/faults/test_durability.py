@@ -37,7 +37,7 @@ def test_whichever_write_sync_or_rename_fails_nothing_acknowledged_is_lost(
 ) -> None:
     """A few of all the operations of a day here; the benchmark `count_up` goes through every one."""
     first = {"once": 1, "dead": 11, "full": 21}[kind]
-    for number in range(first, 1_000, 61):
+    for number in range(first, 5_000, 251):
         folder = tmp_path / str(number)
         failed, wrong = day_on_a_failing_disk(folder, disk, number, dead=kind != "once", full=kind == "full")
         assert not wrong, (number, wrong)

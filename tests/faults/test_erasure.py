@@ -245,3 +245,15 @@ def test_too_many_are_never_erased_at_once_without_a_person(
     assert len(space.overdue()) == 60
     space.erase([memory.id for memory in space.overdue()])
     assert space.stats().memories == 0
+
+
+@pytest.mark.parametrize("file", sorted((Path(__file__).parents[1] / "data").glob("space-schema-*.db.gz")), ids=lambda f: f.name)  # fmt: skip
+def test_a_memory_is_erased_in_the_copy_made_before_a_migration_too(tmp_path: Path, file: Path) -> None:
+    (tmp_path / paths.STORE_FILE).write_bytes(gzip.decompress(file.read_bytes()))
+    with tetrarium.open_space(tmp_path) as space:
+        assert [backup.cause for backup in space.backups()] == ["migration"]
+        memory = space.page(limit=1)[0]
+        assert len(proof.hits(tmp_path, [proof.Marked(memory.id, memory.content[:24], b"")])) >= 2
+        space.erase([memory.id])
+        assert space.pending_erasures() == ()
+        assert space.prove_deleted(memory.content).is_gone

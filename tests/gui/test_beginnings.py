@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QSlider,
+    QTabBar,
     QTableView,
     QTreeWidget,
     QWidget,
@@ -129,6 +130,9 @@ def test_another_space_is_opened_in_place_and_remembered(shell: Shell, qtbot: Qt
     shell.window.places.open_folder(tmp_path / "second")
     until(qtbot, lambda: shell.window is not first and shell.window.state.snapshot is not None)
     assert len(shell.window.state.snapshot) == 3
+    direct = Qt.FindChildOption.FindDirectChildrenOnly
+    shown = [bar for bar in shell.window.findChildren(QTabBar, options=direct) if bar.isVisible()]
+    assert len(shown) == 3, "left, right and below: no tab bar of an earlier layout is left"
     until(qtbot, lambda: len(shell.window.places.recent()) == 2)
     actions = shell.window.places.recent_menu.actions()
     second = shell.window

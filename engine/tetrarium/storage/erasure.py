@@ -1,7 +1,7 @@
 """Getting rid of bytes: what a deletion leaves in the store's file, and rows of it in copies of the store.
 
 secure_delete overwrites what is deleted, and FTS5's own option the entries of its index. Neither is enough: when
-SQLite parts or joins pages, copies of rows stay in the gaps between them (measured: 1 of 2,000 deleted tokens, whole),
+SQLite parts or joins pages, copies of rows stay in the gaps between them (measured: 4 of 2,000 deleted tokens, whole),
 and the index keeps short terms that once parted two of its pages. So the file is written anew after an erasure.
 """
 
@@ -118,8 +118,9 @@ def _bring_up_to_date(connection: apsw.Connection, num: int, memory_id: str, sto
             "SELECT model, vector FROM vectors JOIN memories USING (num) WHERE id = ?", (memory_id,)
         ).fetchall()
     _unindex(connection, num)
-    for statement in ("DELETE FROM versions", "DELETE FROM requests", "DELETE FROM vectors"):
-        connection.execute(f"{statement} WHERE num = ?", (num,))
+    for table in ("versions", "requests", "vectors", "passages"):
+        if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (table,)).fetchall():
+            connection.execute(f"DELETE FROM {table} WHERE num = ?", (num,))
     values: tuple[Any, ...] = row[0]
     columns = ", ".join(f"{name.strip()} = ?" for name in _COPIED.split(","))
     connection.execute(f"UPDATE memories SET {columns} WHERE num = ?", (*values, num))

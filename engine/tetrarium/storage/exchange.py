@@ -137,6 +137,7 @@ LEFT_OUT = {
     "history": "the journal that undoes: it names rows of this file by number",
     "effects": "the same",
     "undoings": "the same",
+    "passages": "derived of long texts, in quiet moments",
     "fulltext": "derived",
     "vocabulary": "derived",
     "migrations": "of this file alone",
