@@ -21,7 +21,7 @@ import zstandard
 
 from tetrarium.indexing.tokens import fold, tokenize
 from tetrarium.model import Float32, Residue
-from tetrarium.storage import cipher
+from tetrarium.storage import cipher, descriptors
 
 PIECE = 24
 """Characters of a piece of the text."""
@@ -111,7 +111,7 @@ def search(folder: Path, needles: Sequence[Needle], done: Search) -> Iterator[Re
             size = path.stat().st_size
             done.bytes += size
             if size:
-                with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                with descriptors.mapped(path) as content:
                     yield from _search(name, content, needles, "", 0, done)
                 if inside := cipher.laid_open(path):
                     yield from _search(name, inside, needles, "decrypted", 0, done)

@@ -14,6 +14,7 @@ from pathlib import Path
 import apsw
 
 from tetrarium import paths
+from tetrarium.storage import descriptors
 
 KEY_BYTES = 32
 PLAIN = b"SQLite format 3\0"
@@ -48,7 +49,7 @@ def is_plain(file: Path) -> bool:
     """Whether a file is a SQLite file without encryption; False for none, an empty one, or anything else."""
     if not file.is_file():
         return False
-    with file.open("rb") as stream:
+    with descriptors.reading(file) as stream:
         return stream.read(len(PLAIN)) == PLAIN
 
 

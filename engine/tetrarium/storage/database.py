@@ -21,7 +21,7 @@ from typing import Protocol
 import apsw
 
 from tetrarium import errors, paths
-from tetrarium.storage import backups, checks, cipher, effects, migrations, seals
+from tetrarium.storage import backups, checks, cipher, descriptors, effects, migrations, seals
 
 Connection = apsw.Connection
 """The name under which other rooms hand a transaction's connection through; only this room uses it."""
@@ -48,7 +48,8 @@ class Database:
         self.trouble = ""
         self.witness: Witness | None = None
         self._closed = False
-        self._identity = _identity(path)
+        self._identity = descriptors.identity_of(path)
+        descriptors.connected(self._identity)
 
     @classmethod
     def open(cls, folder: Path, *, busy_timeout: int) -> Database:
@@ -93,12 +94,13 @@ class Database:
         """Open the file that stands under this name now."""
         fresh = Database.open(self.path.parent, busy_timeout=busy_timeout)
         self.connection.close()
+        descriptors.disconnected(self._identity)
         self.connection, self._writable = fresh.connection, fresh.writable
         self._identity, self.trouble = fresh._identity, ""
 
     def was_replaced(self) -> bool:
         """Whether another file stands under the name of this one now, or none; 2 µs."""
-        return self._identity != _identity(self.path)
+        return self._identity != descriptors.identity_of(self.path)
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[apsw.Connection]:
@@ -204,6 +206,7 @@ class Database:
         # SQLite folds once more as it closes; where that fails, the log is replayed at the next open as well.
         with suppress(apsw.Error):
             self.connection.close()
+        descriptors.disconnected(self._identity)
         return folded
 
 
@@ -284,7 +287,7 @@ def _refuse_foreign(file: Path) -> None:
     if cipher.key_of(file) is not None:
         _refuse(file, *_marks(file))
         return
-    with file.open("rb") as stream:
+    with descriptors.reading(file) as stream:
         head = stream.read(100)
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
         raise errors.DamagedSpace(
@@ -330,7 +333,7 @@ def _copy_before_migrating(file: Path) -> None:
     if cipher.key_of(file) is not None:
         version, _ = _marks(file)
     else:
-        with file.open("rb") as stream:
+        with descriptors.reading(file) as stream:
             version = int.from_bytes(stream.read(100)[60:64], "big")
     if 0 < version < migrations.SCHEMA_VERSION and os.access(file.parent, os.W_OK):
         backups.made(file, "migration", datetime.now(UTC))
@@ -362,12 +365,3 @@ def _connect_read_only(file: Path) -> apsw.Connection:
     connection.execute(checks.DAMAGED)
     seals.know(connection)
     return connection
-
-
-def _identity(file: Path) -> tuple[int, int] | None:
-    """What tells a file from another one that stands under its name later; None when there is none."""
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
