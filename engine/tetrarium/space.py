@@ -88,6 +88,9 @@ class Space:
         self.synonyms = Synonyms.read(paths.resources() / "lexicons" / SYNONYMS_FILE, folder / SYNONYMS_FILE)
         self.attempt: Attempt | None = None
         self._vectors_missing = False
+        self._reading: dict[
+            int, tuple[list[str], list[Float32]]
+        ] = {}  # windows of a long memory, and the vectors so far
         self.clusters = cluster_rows.ClusterReader(self.database)
         self.history = HistoryReader(self.database)
         self.damage = Damage()
@@ -320,37 +323,37 @@ class Space:
         self._take_over()
         return len(missing) - len(part)
 
-    def read_long_memories(self, most: int) -> None:
-        """Embed the parts of long memories that are not yet, up to `most` windows; a memory of more waits for a call
-        that takes as many. Nothing is written: a question may do this before it is answered."""
-        parts: dict[int, list[str]] = {}
+    def read_long_memories(self, most: int, *, whole: bool = True) -> None:
+        """Embed the parts of long memories that are not yet, up to `most` windows. A memory of more waits for a call
+        that takes as many, or, without `whole`, goes on in the next one. Nothing is written: a question may do this."""
+        room = most
         for num in sorted(num for num in self.indexes.unread if num not in self.indexes.passages):
-            if self.embedder is None:
+            if self.embedder is None or room <= 0:
                 return
-            (memory,) = self.reader.memories([num])
-            found = windows(spoken(memory.content, memory.source))
-            if not found:
-                self.indexes.unread.discard(num)
-            elif sum(map(len, parts.values())) + len(found) <= most:
-                parts[num] = found
-            else:
-                break
-        if not parts:
-            return
-        vectors = self.embed_passages([text for texts in parts.values() for text in texts])
-        usable = [vector for vector in vectors if vector is not None]
-        if len(usable) < len(vectors):
-            return
-        for num, texts in parts.items():
-            self.indexes.passages.put(num, np.stack(usable[: len(texts)]))
-            del usable[: len(texts)]
+            if num not in self._reading:
+                (memory,) = self.reader.memories([num])
+                self._reading[num] = windows(spoken(memory.content, memory.source)), []
+            texts, read = self._reading[num]
+            if whole and len(texts) - len(read) > room:
+                return
+            vectors = self.embed_passages(texts[len(read) : len(read) + room])
+            if any(vector is None for vector in vectors):
+                return
+            read += [vector for vector in vectors if vector is not None]
+            room -= len(vectors)
+            if len(read) == len(texts):
+                del self._reading[num]
+                if texts:
+                    self.indexes.passages.put(num, np.stack(read))
+                else:
+                    self.indexes.unread.discard(num)
 
     def keep_long_memories(self, most: int) -> bool:
         """Embed and store the parts of long memories, up to `most` windows; True while there are more to do."""
-        self.read_long_memories(most)
+        self.read_long_memories(most, whole=False)
         read = [num for num in sorted(self.indexes.unread) if num in self.indexes.passages]
         if not read or not self.database.writable:
-            return False
+            return bool(self._reading)
         with self.database.write(durable=False) as connection:
             for num in read:
                 rows.set_passages(connection, num, self.model, self.indexes.passages.of(num))
@@ -668,6 +671,7 @@ class Space:
         }
         gone: list[int] = []
         for num in nums:
+            self._reading.pop(num, None)  # it says something else now
             row = found.get(num)
             if row is None:
                 gone.append(num)

@@ -11,6 +11,7 @@ from bench.explain import digest
 from tetrarium.indexing.passages import MOST_WINDOWS, windows
 from tetrarium.indexing.tokens import budget_tokens
 from tetrarium.service import MemoryService
+from tetrarium.service.door import WINDOWS_A_SLICE
 
 FILLER = (
     "The minutes of the quarterly meeting list who attended and which rooms were booked. "
@@ -74,3 +75,25 @@ def test_windows_hold_the_whole_text_overlap_and_stay_small(sentence: str, tmp_p
     assert all(budget_tokens(part) <= 500 for part in parts)
     assert sum(map(len, parts)) >= min(len(text), 10_000) * 0.95
     assert windows("One short sentence. And another one.") == []
+
+
+def test_a_very_long_memory_is_read_in_slices_so_that_nobody_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tetrarium.open_space(tmp_path / "space") as space:
+        long = str(space.store(FILLER * 900, force=True).id)
+        slices: list[int] = []
+        embed = space._space.embed_passages
+
+        def watched(texts: list[str]) -> list[object]:
+            slices.append(len(texts))
+            return list(embed(texts))
+
+        monkeypatch.setattr(space._space, "embed_passages", watched)
+        assert space.maintain()
+        space.update(long, labels=["edited in between"])
+        while space.maintain():
+            pass
+        assert max(slices) <= WINDOWS_A_SLICE
+        (num,) = (num for num in [space._space.indexes.table.by_id[long]] if num in space._space.indexes.passages)
+        assert len(space._space.indexes.passages.of(num)) == len(windows(space.get(long).content))

@@ -17,7 +17,6 @@ from tetrarium.clusters import Clusters
 from tetrarium.config import DEFAULTS, Settings, with_overrides
 from tetrarium.errors import InvalidInput, NotFound, NotTrusted
 from tetrarium.events import Events, SpaceChanged
-from tetrarium.indexing.passages import MOST_WINDOWS
 from tetrarium.lifecycle.trust import Trust, may_change, trust_of
 from tetrarium.model import (
     CATEGORIES,
@@ -39,6 +38,9 @@ EVERYWHERE = "*"
 
 MAX_QUESTION = 100_000
 """Characters of a question that are looked at."""
+
+WINDOWS_A_SLICE = 4
+"""Windows of a long memory that one slice of maintenance embeds: a third of a second, then the lane is asked again."""
 
 CATCH_UP_VECTORS = 64
 """Memories without a vector that a question embeds before it is answered; the rest follow in `maintain`."""
@@ -115,7 +117,7 @@ class Door:
         """Work for a quiet moment: count accesses, embed what has no vector yet. True while there is more to do."""
         self._count_accesses()
         self._auditor.flush()
-        if self._space.keep_long_memories(MOST_WINDOWS):
+        if self._space.keep_long_memories(WINDOWS_A_SLICE):
             return True
         return self._space.complete_vectors(most) > 0 or self._check_a_slice()
 
