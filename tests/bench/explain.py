@@ -90,7 +90,7 @@ def is_right(space: MemoryService, trace: RecallTrace, found: Explanation) -> bo
 
 def digest(folder: Path) -> str:
     """Of every byte of the store and its log; not of the shared-memory file, in which SQLite notes who reads."""
-    files = sorted(file for file in folder.iterdir() if not file.name.endswith("-shm"))
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and not file.name.endswith("-shm"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
