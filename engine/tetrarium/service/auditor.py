@@ -36,7 +36,7 @@ READS = frozenset(
         "search", "recall", "gather", "explain", "trace", "traces", "get", "versions", "inhibitions", "contradictions",
         "page", "snapshot", "snapshot_since", "cluster", "neighbours", "path_between", "relations", "history",
         "known", "members", "overview", "briefing", "lately", "review", "export", "quarantined", "overdue",
-        "try_exclusion", "corrections", "rehearse", "trash", "trashed",
+        "try_exclusion", "corrections", "rehearse", "trash", "trashed", "preview_restore_memory",
     ]
 )  # fmt: skip
 WRITES = frozenset(

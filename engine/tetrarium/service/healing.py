@@ -26,7 +26,7 @@ from tetrarium.storage.seals import Sealed
 EXAMPLES = 5
 """Ids or names that a check names."""
 
-_RESTORE = "`tetrarium restore` goes back to a backup, after a preview."
+_RESTORE = "`tetrarium restore` previews the way back to a backup; --apply goes it."
 _FIX = "`tetrarium doctor --fix` puts it right, after a copy."
 
 _RECORDS: tuple[tuple[str, tuple[Sealed, ...], str], ...] = (

@@ -258,7 +258,7 @@ def explained(file: Path) -> Iterator[None]:
     except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
         raise errors.DamagedSpace(
             f"{file} is damaged or is not a Tetrarium space; it was left as it is.",
-            advice="`tetrarium restore` puts its newest sound backup there; or choose another folder with --data-dir.",
+            advice="`tetrarium restore --apply` puts its newest sound backup there; or choose another folder with --data-dir.",
         ) from error
     except apsw.IOError as error:
         raise errors.SpaceUnavailable(
@@ -292,7 +292,7 @@ def _refuse_foreign(file: Path) -> None:
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
         raise errors.DamagedSpace(
             f"{file} is damaged or is not a Tetrarium space; it was left as it is.",
-            advice="`tetrarium restore` puts its newest sound backup there; or choose another folder with --data-dir.",
+            advice="`tetrarium restore --apply` puts its newest sound backup there; or choose another folder with --data-dir.",
         )
     # Offsets 60 and 68 of the SQLite header hold user_version and application_id, big-endian.
     _refuse(file, int.from_bytes(head[60:64], "big"), int.from_bytes(head[68:72], "big"))
