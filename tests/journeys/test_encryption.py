@@ -184,8 +184,15 @@ def test_nothing_is_encrypted_while_another_program_has_the_space_open(folder: P
     with tetrarium.open_space(folder) as space:
         with pytest.raises(SpaceBusy, match="Close the window"):
             service.encrypt(folder, passphrase=WORDS)
+        assert not [*folder.glob(f"{paths.KEY_FILE}*")]
         space.store("The space goes on as if nobody had asked.")
     with tetrarium.open_space(folder) as space:
+        assert space.stats().memories == 6
+    service.encrypt(folder, passphrase=WORDS)
+    with tetrarium.open_space(folder, passphrase=WORDS), pytest.raises(SpaceBusy, match="Close the window"):
+        service.rekey(folder, passphrase=WORDS, new_passphrase=OTHER)
+    assert [file.name for file in folder.glob(f"{paths.KEY_FILE}*")] == [paths.KEY_FILE]
+    with tetrarium.open_space(folder, passphrase=WORDS) as space:
         assert space.stats().memories == 6
 
 
