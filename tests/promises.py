@@ -184,6 +184,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         CLI + "test_a_missing_text_on_a_terminal_is_a_mistake",
         "gui/test_start.py::test_a_subcommand_never_imports_qt",
         "gui/test_start.py::test_help_tells_both_ways",
+        "gui/test_start.py::test_the_help_names_every_command_and_imports_no_qt",
     ),
     "The window shows every memory; click, hover, list and search belong together.": (
         WINDOW + "test_the_window_shows_every_memory_of_the_sample",

@@ -56,8 +56,10 @@ def test_memories_are_erased_and_the_proof_is_told_with_its_exit_code(
     (tmp_path / "notes.log").write_text(FACT, "utf-8")
     assert cli.main(["prove-deleted", FACT, "--data-dir", str(tmp_path)]) == 1
     assert "notes.log at byte 0: UTF-8" in capsys.readouterr().out
-    with tetrarium.open_space(tmp_path) as space:
-        space.forget(two)
+    assert told(capsys, tmp_path, "trash", "put", two, three) == {"trashed": [two, three]}
+    assert told(capsys, tmp_path, "trash", "restore", three) == {"restored": [three]}
+    assert cli.main(["trash", "restore", three, "--data-dir", str(tmp_path)]) == 1
+    assert three in capsys.readouterr().err
     assert [row["id"] for row in told(capsys, tmp_path, "trash", "list")] == [two]
     assert told(capsys, tmp_path, "trash", "overdue") == []
     assert told(capsys, tmp_path, "trash", "empty")["ids"] == [two]

@@ -26,7 +26,9 @@ def add(commands: Any) -> None:
         "show what going back to a copy, whole or one memory, would change; with --apply go back: what is there now is "
         "copied first, and history can undo it"
     )
-    restore = commands.add_parser("restore", help=about, description=about)
+    restore = commands.add_parser(
+        "restore", help="show what going back to a copy would change, and go", description=about
+    )
     common(restore)
     restore.add_argument(
         "name",

@@ -21,7 +21,11 @@ def add(commands: Any) -> None:
     _add_secrets(_group(commands, "secrets", "what was masked, what is stored now, and what to do with secrets"))
     _add_exclusions(_group(commands, "exclude", "patterns, topics, folders and clients that are never stored"))
     _add_quarantine(_group(commands, "quarantine", "memories that read like instructions to an agent"))
-    _add_trash(_group(commands, "trash", "what is in the trash and what is overdue; empty it"))
+    _add_trash(
+        _group(
+            commands, "trash", "put memories into the trash, take them out; what is in it, what is overdue; empty it"
+        )
+    )
     erase = commands.add_parser("erase", help="erase memories for good: no byte is left in any file of the space")
     common(erase)
     erase.add_argument("memory", nargs="+", help="ids; in the trash or not")
@@ -201,6 +205,11 @@ def _release(options: argparse.Namespace) -> int:
 
 def _add_trash(verbs: Any) -> None:
     _verb(verbs, "list", "what is in the trash, latest first", _list_trash)
+    for name, about, run in (
+        ("put", "put memories into the trash, all or none", _put_into_trash),
+        ("restore", "take memories out of the trash", _take_out_of_trash),
+    ):
+        _verb(verbs, name, about, run).add_argument("memory", nargs="+", help="ids")
     overdue = _verb(verbs, "overdue", "what is past its time in the trash or its expiry", _overdue)
     overdue.add_argument("--erase", action="store_true", help="erase it now")
     _verb(verbs, "empty", "erase what is in the trash, but for pinned memories", _empty_trash)
@@ -209,6 +218,20 @@ def _add_trash(verbs: Any) -> None:
 def _list_trash(options: argparse.Namespace) -> int:
     with space(options.data_dir) as service:
         _tell([one.memory for one in service.trashed(limit=1_000)], options.json, "The trash is empty.")
+    return 0
+
+
+def _put_into_trash(options: argparse.Namespace) -> int:
+    with space(options.data_dir) as service:
+        done = service.forget_all(options.memory, client=caller().client)
+    write(as_json({"trashed": done.ids}) if options.json else f"In the trash: {', '.join(done.ids)}")
+    return 0
+
+
+def _take_out_of_trash(options: argparse.Namespace) -> int:
+    with space(options.data_dir) as service:
+        done = service.restore_all(options.memory, client=caller().client)
+    write(as_json({"restored": done.ids}) if options.json else f"Out of the trash: {', '.join(done.ids)}")
     return 0
 
 
