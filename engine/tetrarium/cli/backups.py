@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tetrarium.cli.terminal import CLIENT, as_json, common, first_line, space, write
+from tetrarium.cli.terminal import CLIENT, as_json, common, counted, first_line, space, write
 from tetrarium.errors import DamagedSpace
 from tetrarium.model import Backup, RestoreOnePreview, RestorePreview
 from tetrarium.paths import default_data_dir
@@ -48,7 +48,7 @@ def _backup(options: argparse.Namespace) -> int:
     if options.json:
         write(as_json([asdict(b) for b in found] if made is None else asdict(made)))
     elif made:
-        write(f"Copied and checked: {made.name}, {made.memories} memories, {made.bytes / 1e6:.1f} MB")
+        write(f"Copied and checked: {made.name}, {counted(made.memories)}, {made.bytes / 1e6:.1f} MB")
     else:
         _list(found)
     return 0
@@ -105,21 +105,21 @@ def _replace_damaged(options: argparse.Namespace) -> int:
         backup = backup_for_damaged(folder, options.name)
         raise DamagedSpace(
             "The store cannot be read, so there is nothing to compare with; nothing was changed.",
-            advice=f"`tetrarium restore --apply` puts {backup.name} ({backup.memories} memories) in its place and keeps "
+            advice=f"`tetrarium restore --apply` puts {backup.name} ({counted(backup.memories)}) in its place and keeps "
             "the damaged files aside.",
         )
     backup, aside = restore_damaged(folder, options.name)
     if options.json:
         write(as_json({"restored": asdict(backup), "aside": str(aside)}))
     else:
-        write(f"The store could not be read. {backup.name} stands in its place ({backup.memories} memories);")
+        write(f"The store could not be read. {backup.name} stands in its place ({counted(backup.memories)});")
         write(f"the damaged files lie in {aside}.")
     return 0
 
 
 def _list(found: Sequence[Backup]) -> None:
     for b in found:
-        write(f"{b.name}  {b.at.astimezone():%Y-%m-%d %H:%M}  {b.cause}  {b.memories} memories  {b.bytes / 1e6:.1f} MB")
+        write(f"{b.name}  {b.at.astimezone():%Y-%m-%d %H:%M}  {b.cause}  {counted(b.memories)}  {b.bytes / 1e6:.1f} MB")
     if not found:
         write("There is no backup yet.")
 

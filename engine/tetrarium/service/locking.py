@@ -12,6 +12,7 @@ from tetrarium.errors import DamagedSpace, InvalidInput, NotFound, SpaceBusy, Sp
 from tetrarium.model import Recoding
 from tetrarium.privacy import keys
 from tetrarium.storage import backups, cipher, recoding
+from tetrarium.storage.database import refuse_unnameable
 
 _NEXT_KEY = f"{paths.KEY_FILE}.next"
 """The key file of a change of key that is under way."""
@@ -92,6 +93,7 @@ def _key(folder: Path, passphrase: str | None) -> bytes:
 
 
 def _expect(folder: Path) -> None:
+    refuse_unnameable(folder)
     if not (folder / paths.STORE_FILE).is_file():
         raise NotFound(f"There is no space in {folder}.", advice="Name its folder with --data-dir.")
 

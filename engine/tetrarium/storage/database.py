@@ -59,6 +59,7 @@ class Database:
         made), DiskFull, SpaceBusy. An existing space in a read-only folder opens for reading.
         """
         file = folder / paths.STORE_FILE
+        refuse_unnameable(folder)
         with explained(file):
             if file.exists() and file.stat().st_size:
                 _refuse_foreign(file)
@@ -219,6 +220,7 @@ def stamp_of(file: Path) -> Stamp:
 
     Raises SpaceUnavailable.
     """
+    refuse_unnameable(file.parent)
     with explained(file):
         connection = cipher.connect(file, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
@@ -228,6 +230,17 @@ def stamp_of(file: Path) -> Stamp:
         finally:
             connection.close()
     return int(seq or 0), int(json.loads(recalls)["count"]) if recalls else 0
+
+
+def refuse_unnameable(folder: Path) -> None:
+    """Raises SpaceUnavailable for a folder whose name is no text: SQLite takes names in UTF-8 only."""
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        raise errors.SpaceUnavailable(
+            f"The name of the folder {str(folder)!a} cannot be read as text in this locale.",
+            advice="Choose another with --data-dir, or start in a UTF-8 locale, as with LC_ALL=C.UTF-8.",
+        ) from None
 
 
 @contextmanager
