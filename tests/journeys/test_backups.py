@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -13,7 +14,7 @@ import apsw
 import pytest
 
 import tetrarium
-from tetrarium import paths
+from tetrarium import paths, service
 from tetrarium.cli import main
 from tetrarium.errors import DamagedSpace, InvalidInput, NotFound, NotTrusted
 from tetrarium.events import SpaceChanged
@@ -56,6 +57,26 @@ def test_a_backup_is_a_plain_checked_file_with_everything_in_it(space: MemorySer
     assert connection.pragma("journal_mode") == "delete"
     connection.close()
     assert sorted(f.name for f in file.parent.iterdir()) == [made.name, made.name + ".sum"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps other people out by the folder alone")
+def test_every_file_of_a_space_is_for_its_person_alone(tmp_path: Path) -> None:
+    mask = os.umask(0o022)
+    try:
+        with tetrarium.open_space(tmp_path / "space", picture_size=1, reserve_bytes=4_096) as space:
+            space.store(FACT)
+            name = space.backup().name
+            finish_maintenance(space)
+            files = {file.name: file for file in (tmp_path / "space").rglob("*")}
+            assert {paths.STORE_FILE, f"{paths.STORE_FILE}-wal", f"{paths.STORE_FILE}-shm", name} <= {*files}
+            for file in files.values():
+                assert not file.stat().st_mode & 0o077, file
+        service.encrypt(tmp_path / "space", passphrase="long enough")
+        service.decrypt(tmp_path / "space", passphrase="long enough")
+        for file in (tmp_path / "space").rglob("*"):
+            assert not file.stat().st_mode & 0o077, file
+    finally:
+        os.umask(mask)
 
 
 def test_going_back_is_previewed_whole_and_undone(space: MemoryService) -> None:

@@ -312,7 +312,11 @@ def test_the_command_line_encrypts_and_a_headless_program_needs_its_passphrase(
     assert (alone.returncode, alone.stdout) == (1, "")
     assert "encrypted with a passphrase, and none was given. Set TETRARIUM_PASSPHRASE" in alone.stderr
     assert run("stats", TETRARIUM_PASSPHRASE_FILE=str(secret)).returncode == 0
+    unasked = run("rekey", TETRARIUM_PASSPHRASE_FILE=str(secret))
+    assert (unasked.returncode, unasked.stdout) == (2, "")
+    assert "--new-passphrase-file" in unasked.stderr
     assert main(["rekey", "--new-passphrase-file", str(secret), *at]) == 0
+    assert "was changed" in capsys.readouterr().out
     assert main(["decrypt", *at]) == 0
     assert "is not encrypted any more" in capsys.readouterr().out
     assert not cipher.is_encrypted(folder)

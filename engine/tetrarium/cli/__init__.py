@@ -73,7 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:  # nowhere to write the answer to, a full disk for instance
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return complain(UserError(f"The answer could not be written ({error.strerror})."), 1)
+        failed = f"{error.filename} could not be used" if error.filename else "The answer could not be written"
+        return complain(UserError(f"{failed} ({error.strerror})."), 1)
     return code
 
 

@@ -64,11 +64,12 @@ def space(data_dir: Path | None, *, makes: bool = False) -> MemoryService:
     return service
 
 
-def asked(prompt: str) -> str:
-    """A passphrase that a person types, unseen. Raises InvalidInput where nobody can be asked."""
+def asked(prompt: str, otherwise: str = "") -> str:
+    """A passphrase that a person types, unseen. Raises InvalidInput where nobody can be asked: what to do `otherwise`."""
     if not sys.stdin.isatty():
         raise InvalidInput(
-            "There is no passphrase, and nobody to ask.", advice="Give --passphrase-file, or set TETRARIUM_PASSPHRASE."
+            "There is no passphrase, and nobody to ask.",
+            advice=otherwise or "Give --passphrase-file, or set TETRARIUM_PASSPHRASE.",
         )
     return getpass.getpass(prompt)
 

@@ -177,6 +177,8 @@ class Storing(Screening):
         if correction.is_id(name):
             return self._number(name), ()
         ranking, _, _ = self._ranked(question_text(name), self._scope(project, "live"))
+        if ranking.evidence is not None and ranking.evidence < self.settings.evidence_floor:
+            return None, ()  # nothing here is about that: the nearest are no candidates
         table = self._space.indexes.table
         scores = ranking.scores.total[:SHOWN_CANDIDATES].tolist()
         nums = ranking.nums[: len(scores)].tolist()

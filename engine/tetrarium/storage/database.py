@@ -270,14 +270,21 @@ def explained(file: Path) -> Iterator[None]:
         ) from error
     except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
         raise errors.DamagedSpace(
-            f"{file} is damaged or is not a Tetrarium space; it was left as it is.",
-            advice="`tetrarium restore --apply` puts its newest sound backup there; or choose another folder with --data-dir.",
+            f"{file} is damaged or is not a Tetrarium space; it was left as it is.", advice=_way_back(file.parent)
         ) from error
     except apsw.IOError as error:
         raise errors.SpaceUnavailable(
             f"The disk failed while {file.name} was in use ({error}); the last request was not stored.",
             advice="Check the disk, then start Tetrarium again.",
         ) from error
+
+
+def _way_back(folder: Path) -> str:
+    """What to do about a store that cannot be read."""
+    other = "choose another folder with --data-dir"
+    if backups.exist(folder):
+        return f"`tetrarium restore --apply` puts its newest sound backup there; or {other}."
+    return f"There is no backup of it; put back a copy of your own, or {other}."
 
 
 def _make_folder(folder: Path) -> None:
@@ -304,8 +311,7 @@ def _refuse_foreign(file: Path) -> None:
         head = stream.read(100)
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
         raise errors.DamagedSpace(
-            f"{file} is damaged or is not a Tetrarium space; it was left as it is.",
-            advice="`tetrarium restore --apply` puts its newest sound backup there; or choose another folder with --data-dir.",
+            f"{file} is damaged or is not a Tetrarium space; it was left as it is.", advice=_way_back(file.parent)
         )
     # Offsets 60 and 68 of the SQLite header hold user_version and application_id, big-endian.
     _refuse(file, int.from_bytes(head[60:64], "big"), int.from_bytes(head[68:72], "big"))
