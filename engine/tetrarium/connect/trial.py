@@ -100,6 +100,7 @@ class _Talk:
 
     def complaint(self) -> str:
         """The end of what it wrote on standard error."""
+        self._readers[1].join(COMPLAINT)
         said = b"".join(self._errors).decode("utf-8", "replace").split()
         return f"It said: {' '.join(said)[-SAID:]}" if said else ""
 
@@ -127,3 +128,7 @@ class _Talk:
             for line in stream:
                 keep(line)
         keep(b"")
+
+
+COMPLAINT = 1.0
+"""Seconds for its last words to arrive, once it has failed."""
