@@ -19,6 +19,8 @@ PATIENCE = 15.0
 """Seconds for all of it; the least patient client in the field gives a server ten."""
 LEAVE = 5.0
 """Seconds for the endpoint to leave after its input was closed."""
+COMPLAINT = 1.0
+"""Seconds for its last words to arrive, once it has failed."""
 PROTOCOL = "2025-11-25"
 SAID = 400
 """Characters of what a failing endpoint said that are told."""
@@ -128,7 +130,3 @@ class _Talk:
             for line in stream:
                 keep(line)
         keep(b"")
-
-
-COMPLAINT = 1.0
-"""Seconds for its last words to arrive, once it has failed."""
