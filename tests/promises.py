@@ -369,6 +369,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "answer; refused or allowed where a person says so; those that are there already are counted, masked and erased.": (
         "unit/test_secrets.py::*",
         "journeys/test_privacy.py::test_a_secret_is_masked_in_every_field_before_anything_is_kept",
+        "journeys/test_privacy.py::test_a_secret_in_a_project_or_in_the_name_of_a_client_is_masked_and_the_project_is_found",
+        "journeys/test_privacy.py::test_an_agent_is_told_what_was_masked_also_of_an_edit_and_finds_its_project_again",
         "journeys/test_privacy.py::test_two_texts_that_differ_in_a_secret_only_are_one_memory",
         "journeys/test_privacy.py::test_a_space_may_refuse_secrets_or_allow_them",
         "journeys/test_privacy.py::test_secrets_that_are_stored_already_are_counted_masked_and_erased",

@@ -24,7 +24,7 @@ _BODY_BEFORE = 8_000
 
 _PRIVATE_KEY = "private key"
 _KINDS = sorted({_PRIVATE_KEY, MAIL.kind, *(rule.kind for rule in RULES), *(rule.kind for rule in NAMED)})
-_MASK = re.compile(rf"\[secret: (?:{'|'.join(_KINDS)})\]")
+_MASK = re.compile(rf"\[secret: ({'|'.join(_KINDS)})\]")
 _PASSES = 8
 """A secret may come to light beside one that was masked, so a masked text is looked through again; nearly always once."""
 
@@ -62,6 +62,11 @@ def mask(text: str, *, mail: bool = False) -> tuple[str, tuple[str, ...]]:
         text = _replaced(text, spans)
         kinds += (span.kind for span in spans)
     return text, tuple(kinds)
+
+
+def masks_in(text: str) -> tuple[str, ...]:
+    """The kinds of the masks that stand in a text."""
+    return tuple(mask[1] for mask in _MASK.finditer(text))
 
 
 def mask_of(kind: str) -> str:

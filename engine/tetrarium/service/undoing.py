@@ -18,6 +18,7 @@ from tetrarium.errors import InvalidInput, NotFound, NotTrusted, StaleEdit, User
 from tetrarium.lifecycle import ingest
 from tetrarium.lifecycle.trust import may_change
 from tetrarium.model import BulkUndo, Draft, Float32, HistoryEntry, Memory
+from tetrarium.privacy.secrets import mask
 from tetrarium.service.door import check_trust, named, page_bounds
 from tetrarium.service.keeping import Keeping
 from tetrarium.storage import clusters as cluster_rows
@@ -88,6 +89,7 @@ class Undoing(Keeping):
         spared and named. by: who asks. Raises InvalidInput, NotTrusted.
         """
         start = 0 if since is None else rows.microseconds(ingest.parse_moment(since, "since"))
+        client, _ = mask(client)  # as it stands in history
         if not may_change(by, client):
             raise NotTrusted(f"{named(by)} may not take back what {named(client)} did; nothing changed.")
 
