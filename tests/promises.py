@@ -41,6 +41,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         FAULTS + "test_a_space_of_a_newer_tetrarium_is_refused_untouched",
         FAULTS + "test_what_is_no_space_is_never_overwritten",
         FAULTS + "test_another_programs_database_is_left_alone",
+        FAULTS + "test_a_file_that_holds_no_table_yet_is_made_into_a_space",
         FAULTS + "test_a_space_in_a_read_only_folder_is_read_and_never_written",
         WIRE + "test_a_folder_that_cannot_be_a_space_is_explained_in_every_call",
         WINDOW + "test_a_space_that_cannot_be_opened_is_told_without_blocking",
