@@ -107,7 +107,7 @@ def test_a_folder_that_loses_its_permissions_while_it_is_open_is_said_and_still_
         from tetrarium.errors import UserError
         with tetrarium.open_space(folder.with_name("warm")) as warm:
             warm.store({FACT!r}); warm.search("charge"); warm.backup()  # whatever is read from root's folders is read now
-        for path in (folder, *folder.parents[:3]): os.chmod(path, 0o777)
+        for path in (folder, *folder.parents[:-2]): os.chmod(path, 0o777)
         os.chown(folder, 65534, 65534)
         os.setgid(65534); os.setuid(65534)
         space = tetrarium.open_space(folder)
@@ -194,3 +194,28 @@ def test_two_hosts_and_a_replaced_store_no_write_goes_to_a_file_that_is_gone(spa
         space.store(OTHER)
     store.with_name("moved away").rename(store)
     assert space.store(OTHER).id
+
+
+@pytest.mark.skipif(not hasattr(os, "setuid") or os.getuid() != 0, reason="root alone can become somebody else")
+def test_a_folder_that_is_closed_to_us_is_said(tmp_path: Path) -> None:
+    folder = tmp_path / "space"
+    with tetrarium.open_space(folder):
+        pass
+    folder.chmod(0o000)
+    code = """
+        import os, sys
+        import tetrarium
+        from tetrarium.errors import UserError
+        tetrarium.open_space  # what is read from root's folders is read now
+        from tetrarium import service, storage
+        os.setgid(65534); os.setuid(65534)
+        try:
+            tetrarium.open_space(sys.argv[1])
+        except UserError as error:
+            print(error.advice != "")
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), str(folder)], capture_output=True, text=True, timeout=100
+    )
+    folder.chmod(0o700)
+    assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr

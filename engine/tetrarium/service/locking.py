@@ -27,8 +27,9 @@ def unlock(folder: Path, passphrase: str | None = None) -> None:
 
     Raises SpaceLocked.
     """
-    file = folder / paths.KEY_FILE
-    stamp = file.stat().st_mtime_ns if file.exists() else 0
+    stamp = 0
+    with suppress(OSError):  # none there, or a folder that is closed to us: opening the store says why
+        stamp = (folder / paths.KEY_FILE).stat().st_mtime_ns
     if stamp and cipher.key_of(folder) is not None and _unlocked.get(folder.resolve()) == stamp and passphrase is None:
         return
     cipher.lock(folder)
