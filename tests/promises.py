@@ -41,6 +41,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         FAULTS + "test_a_space_of_a_newer_tetrarium_is_refused_untouched",
         FAULTS + "test_what_is_no_space_is_never_overwritten",
         FAULTS + "test_another_programs_database_is_left_alone",
+        FAULTS + "test_a_file_that_holds_no_table_yet_is_made_into_a_space",
         FAULTS + "test_a_space_in_a_read_only_folder_is_read_and_never_written",
         WIRE + "test_a_folder_that_cannot_be_a_space_is_explained_in_every_call",
         WINDOW + "test_a_space_that_cannot_be_opened_is_told_without_blocking",
@@ -374,6 +375,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "answer; refused or allowed where a person says so; those that are there already are counted, masked and erased.": (
         "unit/test_secrets.py::*",
         "journeys/test_privacy.py::test_a_secret_is_masked_in_every_field_before_anything_is_kept",
+        "journeys/test_privacy.py::test_a_secret_in_a_project_or_in_the_name_of_a_client_is_masked_and_the_project_is_found",
+        "journeys/test_privacy.py::test_an_agent_is_told_what_was_masked_also_of_an_edit_and_finds_its_project_again",
         "journeys/test_privacy.py::test_two_texts_that_differ_in_a_secret_only_are_one_memory",
         "journeys/test_privacy.py::test_a_space_may_refuse_secrets_or_allow_them",
         "journeys/test_privacy.py::test_secrets_that_are_stored_already_are_counted_masked_and_erased",

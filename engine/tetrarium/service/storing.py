@@ -90,10 +90,10 @@ class Storing(Screening):
             category=None if category is None else ingest.parse_category(category),
             importance=None if importance is None else ingest.parse_share(importance, "importance"),
             source=Source(
-                client=ingest.clean_name(client, "client"),
+                client=ingest.clean_name(hide.client(client), "client"),
                 author=ingest.clean_name(hide.text(author, "author"), "author"),
                 session=ingest.clean_name(hide.text(session, "session"), "session"),
-                project=ingest.clean_project(project),
+                project=ingest.clean_project(hide.text(project, "project")),
                 file=ingest.clean_name(hide.text(file, "file"), "file"),
             ),
             created_at=rows.now() if created_at is None else ingest.parse_moment(created_at, "created_at"),
