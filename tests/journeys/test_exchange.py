@@ -344,6 +344,6 @@ def test_the_command_line_exports_previews_imports_and_undoes(
     assert "--apply imports them" in run("import", file, *two)
     batch = json.loads(run("import", file, "--apply", "--json", *two))["batch"]
     assert batch in run("imports", *two)
-    assert run("imports", "--undo", batch, *two).startswith("1 memories taken out")
+    assert run("imports", "--undo", batch, *two).startswith("1 memory taken out")
     assert main(["import", file + ".gone", *two]) == 2
     capsys.readouterr()
