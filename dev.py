@@ -37,6 +37,8 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "tetrarium.json"
 GUI_TESTS = "tests/gui"
+SPREAD = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadfile")
+"""Tests without a window run side by side, a file in one process."""
 LINUX = sys.platform.startswith("linux")
 
 OLDEST_PYTHON = (3, 11)
@@ -96,7 +98,7 @@ def test(rest: list[str]) -> int:
         if rest:
             return call([PYTHON, "-m", "pytest", *rest], environment)
         folders = [name for name in project()["tool"]["pytest"]["ini_options"]["testpaths"] if has_tests(name)]
-        codes = [call([PYTHON, "-m", "pytest", *(name for name in folders if name != GUI_TESTS)], environment)]
+        codes = [call([PYTHON, "-m", "pytest", *SPREAD, *(name for name in folders if name != GUI_TESTS)], environment)]
         if GUI_TESTS in folders:
             codes.append(call([PYTHON, "-m", "pytest", GUI_TESTS, *choice(environment)], environment))
         return max(codes)

@@ -19,6 +19,8 @@ PATIENCE = 15.0
 """Seconds for all of it; the least patient client in the field gives a server ten."""
 LEAVE = 5.0
 """Seconds for the endpoint to leave after its input was closed."""
+COMPLAINT = 1.0
+"""Seconds for its last words to arrive, once it has failed."""
 PROTOCOL = "2025-11-25"
 SAID = 400
 """Characters of what a failing endpoint said that are told."""
@@ -100,6 +102,7 @@ class _Talk:
 
     def complaint(self) -> str:
         """The end of what it wrote on standard error."""
+        self._readers[1].join(COMPLAINT)
         said = b"".join(self._errors).decode("utf-8", "replace").split()
         return f"It said: {' '.join(said)[-SAID:]}" if said else ""
 
