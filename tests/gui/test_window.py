@@ -273,6 +273,24 @@ def test_only_the_space_and_back(sample_folder: Path, open_window: OpenWindow, q
     assert all(not dock.isHidden() for dock in window.docks.values())
 
 
+def test_every_panel_has_one_tab_and_no_tab_bar_is_left_behind(
+    open_window: OpenWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = open_window(tmp_path / "space")
+
+    def one_each() -> bool:
+        tabs = [tab for bar in window.docks.tab_bars() for tab in bar]
+        return len(tabs) == len(set(tabs)) == len(window.docks.values())
+
+    qtbot.waitUntil(one_each)
+    window.commands["reset_layout"].trigger()
+    qtbot.waitUntil(one_each)
+    window.commands["only_space"].setChecked(True)
+    qtbot.waitUntil(lambda: not window.docks.tab_bars())
+    window.commands["only_space"].setChecked(False)
+    qtbot.waitUntil(one_each)
+
+
 def test_closing_remembers_the_layout_and_ends_the_engine(sample_folder: Path, open_window: OpenWindow) -> None:
     window = open_window(sample_folder)
     window.close()

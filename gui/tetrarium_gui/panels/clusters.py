@@ -58,6 +58,7 @@ class ClustersPanel(QWidget):
         self.theme = theme
         self.empty.set_theme(theme)
         self.detail.setStyleSheet(f"color: {theme.muted};")
+        self.list.setStyleSheet(f"QTreeView {{ border-bottom: 1px solid {theme.line}; }}")
         self.show_clusters(tuple(self._clusters.values()))
 
     def show_clusters(self, clusters: Sequence[Cluster]) -> None:
