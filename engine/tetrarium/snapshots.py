@@ -137,6 +137,7 @@ def save(snapshot: SpaceSnapshot, file: Path, stamp: Stamp) -> None:
         digest.update(body)
     beside = file.with_name(f"{file.name}.{os.getpid()}.new")
     try:
+        cipher.make_private(beside)
         with beside.open("wb") as stream:
             size = sum(len(body) for *_, body in parts)
             head = _HEAD.pack(MAGIC, FORMAT, len(description), size, digest.digest())

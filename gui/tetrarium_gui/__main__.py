@@ -18,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from tetrarium.cli import main as command_line
 
         return command_line(arguments)
-    options = _parser().parse_args(arguments)
+    options = _parser(with_commands=not {"-h", "--help"}.isdisjoint(arguments)).parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     from tetrarium_gui.app import run
 
@@ -36,16 +36,26 @@ def _is_for_the_window(arguments: list[str]) -> bool:
     return True
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(*, with_commands: bool = False) -> argparse.ArgumentParser:
+    """with_commands: list them in the help; reading them takes longer than the window can wait at its start."""
     parser = argparse.ArgumentParser(
         prog="tetrarium",
-        description="Open the window on a space of memories. With a command work in the shell instead: "
-        "store, search, recall, stats, clusters, relations, link, doctor, demo, connect; 'tetrarium COMMAND --help' tells more.",
+        usage="%(prog)s [options]\n       %(prog)s COMMAND …",
+        description="Open the window on a space of memories. With a command work in the shell instead; "
+        "'tetrarium COMMAND --help' tells more.",
+        epilog=_commands() if with_commands else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"tetrarium {__version__}")
     parser.add_argument("--data-dir", type=Path, metavar="DIR", help="folder of the space to open")
     parser.add_argument("--sample", action="store_true", help="open a sample space, filled at the first use")
     return parser
+
+
+def _commands() -> str:
+    from tetrarium.cli import commands
+
+    return "commands:\n" + "\n".join(f"  {name:14} {about}" for name, about in commands())
 
 
 if __name__ == "__main__":

@@ -182,3 +182,33 @@ def test_the_doctor_looks_without_touching_and_fixes_when_told(
     assert (folder / paths.STORE_FILE).read_bytes() == before
     assert main(["doctor", "--fix", *at]) == 0
     assert "is kept as" in capsys.readouterr().out
+
+
+def test_without_a_backup_nobody_is_sent_to_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    at = ("--data-dir", str(folder))
+    for file in (folder / paths.BACKUPS).iterdir():
+        file.unlink()
+    by_hand(folder, DAMAGE["a text"][0])
+    for fix in ((), ("--fix",)):
+        assert main(["doctor", *fix, *at]) == 1
+        said = capsys.readouterr().out
+        assert "There is no backup to take it from" in said
+        assert "restore" not in said
+    for file in (folder / paths.BACKUPS).iterdir():
+        file.unlink()
+    store = folder / paths.STORE_FILE
+    store.write_bytes(b"\0" * store.stat().st_size)
+    assert main(["doctor", "--fix", *at]) == 1
+    told = capsys.readouterr().err
+    assert "There is no backup of it" in told
+    assert "restore" not in told
+
+
+def test_a_folder_of_backups_that_cannot_be_read_is_diagnosed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    backups = folder / paths.BACKUPS
+    backups.rename(folder / "elsewhere")
+    backups.write_text("no folder", "utf-8")
+    assert main(["doctor", "--data-dir", str(folder)]) == 1
+    told = capsys.readouterr().out
+    assert f"bad   backups      the folder {backups} cannot be read" in told
+    assert "ok    memories" in told

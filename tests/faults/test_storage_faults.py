@@ -161,15 +161,40 @@ def test_what_is_no_space_is_never_overwritten(tmp_path: Path, content: bytes) -
     assert file.read_bytes() == content
 
 
-def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "made",
+    [
+        "PRAGMA application_id=7; CREATE TABLE theirs (x)",
+        "CREATE TABLE notes (a)",
+        "PRAGMA journal_mode=WAL; CREATE TABLE notes (a)",
+        ";".join(f"CREATE TABLE theirs_{n} (a, b, c)" for n in range(200)),
+    ],
+)
+@pytest.mark.parametrize("running", [False, True])
+def test_another_programs_database_is_left_alone(tmp_path: Path, made: str, running: bool) -> None:
+    """Whether or not it marks its files, and whether what it wrote is in the file already or in the log beside it."""
     file = tmp_path / paths.STORE_FILE
     connection = apsw.Connection(str(file))
-    connection.execute("PRAGMA application_id=7; CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
-    connection.close()
-    before = file.read_bytes()
+    connection.execute(made).fetchall()
+    if not running:
+        connection.close()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if not path.name.endswith("-shm")}
     with pytest.raises(DamagedSpace, match="another program"):
         tetrarium.open_space(tmp_path)
-    assert file.read_bytes() == before
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir() if not p.name.endswith("-shm")} == before
+    connection.close()
+
+
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+def test_a_file_that_holds_no_table_yet_is_made_into_a_space(tmp_path: Path, mode: str) -> None:
+    """As a first start that was killed early leaves it."""
+    connection = apsw.Connection(str(tmp_path / paths.STORE_FILE))
+    connection.execute(f"PRAGMA journal_mode={mode}; CREATE TABLE t (a); DROP TABLE t").fetchall()
+    connection.close()
+    with tetrarium.open_space(tmp_path) as space:
+        space.store(FACT)
+        with tetrarium.open_space(tmp_path) as beside:
+            assert beside.stats().memories == 1
 
 
 def test_reads_go_on_while_another_program_holds_the_write_lock(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject
 
+from tetrarium.cli import commands
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -40,6 +42,19 @@ def test_a_subcommand_never_imports_qt(tmp_path: Path) -> None:
     )
     ended = start(code=code)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_the_help_names_every_command_and_imports_no_qt() -> None:
+    code = (
+        "import sys\nfrom tetrarium_gui.__main__ import main\n"
+        "try:\n    main(['--help'])\n"
+        "finally:\n    assert not [m for m in sys.modules if m.startswith(('PySide6', 'apsw'))]\n"
+    )
+    told = start(code=code)
+    assert told.returncode == 0, told.stderr
+    listed = [line.split()[0] for line in told.stdout.split("commands:")[1].splitlines() if line.strip()]
+    assert listed == [name for name, _ in commands()]
+    assert {"store", "restore", "trash", "export", "audit", "encrypt", "rekey", "prove-deleted"} <= {*listed}
 
 
 def test_the_qt_binding_gives_back_what_it_borrows() -> None:

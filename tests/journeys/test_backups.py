@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -13,7 +14,7 @@ import apsw
 import pytest
 
 import tetrarium
-from tetrarium import paths
+from tetrarium import paths, service
 from tetrarium.cli import main
 from tetrarium.errors import DamagedSpace, InvalidInput, NotFound, NotTrusted
 from tetrarium.events import SpaceChanged
@@ -56,6 +57,26 @@ def test_a_backup_is_a_plain_checked_file_with_everything_in_it(space: MemorySer
     assert connection.pragma("journal_mode") == "delete"
     connection.close()
     assert sorted(f.name for f in file.parent.iterdir()) == [made.name, made.name + ".sum"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps other people out by the folder alone")
+def test_every_file_of_a_space_is_for_its_person_alone(tmp_path: Path) -> None:
+    mask = os.umask(0o022)
+    try:
+        with tetrarium.open_space(tmp_path / "space", picture_size=1, reserve_bytes=4_096) as space:
+            space.store(FACT)
+            name = space.backup().name
+            finish_maintenance(space)
+            files = {file.name: file for file in (tmp_path / "space").rglob("*")}
+            assert {paths.STORE_FILE, f"{paths.STORE_FILE}-wal", f"{paths.STORE_FILE}-shm", name} <= {*files}
+            for file in files.values():
+                assert not file.stat().st_mode & 0o077, file
+        service.encrypt(tmp_path / "space", passphrase="long enough")
+        service.decrypt(tmp_path / "space", passphrase="long enough")
+        for file in (tmp_path / "space").rglob("*"):
+            assert not file.stat().st_mode & 0o077, file
+    finally:
+        os.umask(mask)
 
 
 def test_going_back_is_previewed_whole_and_undone(space: MemoryService) -> None:
@@ -148,6 +169,22 @@ def test_what_was_deleted_for_good_never_comes_back_with_a_backup(space: MemoryS
     space.restore_backup(name, client=WINDOW)
     assert set(contents(space)) == {kept}
     assert space.verify_audit().is_sound
+
+
+def test_what_bringing_one_memory_back_would_change_is_told_first(space: MemoryService) -> None:
+    same, trashed, gone = (str(space.store(text).id) for text in (FACT, OTHER, "The ledger is closed in May."))
+    name = space.backup().name
+    space.forget(trashed)
+    assert not space.preview_restore_memory(name, same).changes
+    assert space.preview_restore_memory("", trashed.lower()).here == "in the trash"
+    early = space.restore_backup(name, client=WINDOW).name
+    space.update(gone, labels=["old"], importance=0.9)
+    found = space.preview_restore_memory(name, gone)
+    assert (found.here, found.differing) == ("live", ("labels", "importance"))
+    assert space.preview_restore_memory("", same).backup.name == name
+    assert space.preview_restore_memory(early, same).backup.name == early
+    with pytest.raises(NotFound, match="has no memory"):
+        space.preview_restore_memory(early, trashed)
 
 
 def test_an_agent_restores_nothing(space: MemoryService) -> None:
@@ -282,15 +319,26 @@ def test_the_command_line_copies_previews_and_restores(tmp_path: Path, capsys: p
     with tetrarium.open_space(tmp_path) as space:
         space.update(memory_id, content=NEWER)
         space.store(OTHER)
-    assert main(["restore", "--dry-run", *at, "--json"]) == 0
+    assert main(["restore", *at, "--json"]) == 0
     preview = json.loads(capsys.readouterr().out)
     assert (preview["backup"]["name"], preview["leaving"], preview["changing"]) == (made["name"], 1, 1)
     assert main(["restore", made["name"], "--memory", memory_id, *at]) == 0
-    assert FACT in capsys.readouterr().out
-    assert main(["restore", *at]) == 0
-    assert "is kept as" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"{memory_id} in {made['name']}: {FACT}" in told
+    assert f"Here it is live: {NEWER}" in told
+    assert "Differs: text" in told
+    assert "go, " not in told
+    assert main(["restore", "--memory", "01ARZ3NDEKTSV4RRFFQ69G5FAV", *at]) == 1
+    assert "has no memory" in capsys.readouterr().err
     with tetrarium.open_space(tmp_path) as space:
-        assert contents(space) == {memory_id: FACT}
+        assert space.get(memory_id).content == NEWER
+    assert main(["restore", made["name"], "--memory", memory_id, "--apply", *at]) == 0
+    assert FACT in capsys.readouterr().out
+    for _ in range(2):  # a second one goes to the same copy, not to what the first has kept
+        assert main(["restore", "--apply", *at]) == 0
+        assert "is kept as" in capsys.readouterr().out
+        with tetrarium.open_space(tmp_path) as space:
+            assert contents(space) == {memory_id: FACT}
     assert main(["backup", "--list", *at]) == 0
     assert made["name"] in capsys.readouterr().out
 
@@ -305,9 +353,10 @@ def test_a_store_that_cannot_be_opened_is_replaced_and_kept_aside(tmp_path: Path
     file.write_bytes(b"\0" * file.stat().st_size)
     assert main(["stats", *at]) == 1
     assert "restore" in capsys.readouterr().err
-    assert main(["restore", "--dry-run", *at]) == 1
-    capsys.readouterr()
-    assert main(["restore", *at]) == 0
+    assert main(["restore", *at]) == 1
+    assert "--apply" in capsys.readouterr().err
+    assert not [*tmp_path.glob("damaged-*")]
+    assert main(["restore", "--apply", *at]) == 0
     assert "damaged files" in capsys.readouterr().out
     with tetrarium.open_space(tmp_path) as space:
         assert contents(space) == {memory_id: FACT}

@@ -112,6 +112,8 @@ def test_a_bad_json_line_is_named_and_the_lines_before_it_stay(space: str) -> No
     ("argv", "code", "words"),
     [
         ([], 2, "COMMAND"),
+        (["search", "", "--labels", "x"], 2, "query is empty"),
+        (["recall", "  "], 2, "query is empty"),
         (["remember"], 2, "invalid choice"),
         (["search", "x", "--limit", "500"], 2, "'limit'"),
         (["search", "x", "--since", "lately"], 2, "'since'"),
@@ -122,7 +124,7 @@ def test_a_bad_json_line_is_named_and_the_lines_before_it_stay(space: str) -> No
 def test_what_cannot_be_done_is_said_on_standard_error(
     space: str, capsys: pytest.CaptureFixture[str], argv: list[str], code: int, words: str
 ) -> None:
-    at = ["--data-dir", space] if argv and argv[0] in ("search", "store") else []
+    at = ["--data-dir", space] if argv and argv[0] in ("search", "store", "recall") else []
     assert main([*argv, *at]) == code
     said = capsys.readouterr()
     assert said.out == ""
@@ -203,6 +205,60 @@ def test_the_demo_fills_a_space_once_and_answers_three_questions(
     assert shown.startswith("Sample space: ")
     assert "stored just now" not in shown
     assert shown.count("\n? ") == 3
+
+
+def test_a_command_that_only_reads_says_that_it_made_the_space(space: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["search", "export"], ["clusters", "list"], ["doctor"], ["restore"]):
+        folder = f"{space} {command[0]}"
+        main([*command, "--data-dir", folder])
+        said = capsys.readouterr().err
+        assert f"tetrarium: There was no space in {folder}; a new, empty one was made.\n" in said
+        main([*command, "--data-dir", folder])
+        assert "There was no space" not in capsys.readouterr().err
+    assert main(["store", TEXT, "--data-dir", space]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+def test_a_folder_whose_name_is_no_text_is_refused_in_one_line(tmp_path: Path) -> None:
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/x\xff")
+    chinese = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for folder, environment in ((odd, {}), (str(tmp_path / "记忆"), chinese)):
+        for command in ("stats", "encrypt"):
+            refused = run(
+                command, "--data-dir", folder, environment={"TETRARIUM_PASSPHRASE": "long enough"} | environment
+            )
+            assert refused.returncode == 1
+            assert b"Choose another with --data-dir" in refused.stderr
+            assert refused.stderr.count(b"\n") == 1
+    assert not [*tmp_path.iterdir()]
+
+
+def test_an_export_overwrites_no_file_unless_it_is_forced(
+    space: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "all.jsonl"
+    file.write_text("precious", "utf-8")
+    main(["store", TEXT, "--data-dir", space])
+    assert main(["export", str(file), "--data-dir", space]) == 1
+    assert "--force" in capsys.readouterr().err
+    assert file.read_text("utf-8") == "precious"
+    assert main(["export", str(file), "--force", "--data-dir", space]) == 0
+    assert capsys.readouterr().out.startswith("1 memory in ")
+    assert TEXT in file.read_text("utf-8")
+
+
+def test_a_page_that_is_shorter_than_asked_says_why(space: str, capsys: pytest.CaptureFixture[str]) -> None:
+    at = ("--data-dir", space)
+    with tetrarium.open_space(space) as opened:
+        for n in range(40):
+            opened.store(f"Lamp {n} of the harbor. " + f"It shines {n} minutes at night. " * 40, force=True)
+    assert main(["search", "lamp", "--limit", "100", *at]) == 0
+    assert "(a page holds no more words than this)" in capsys.readouterr().out
+    assert main(["search", "lamp", "--limit", "2", *at]) == 0
+    shown = capsys.readouterr().out
+    assert "more: --offset 2" in shown
+    assert "a page holds" not in shown
 
 
 def test_a_missing_text_on_a_terminal_is_a_mistake(

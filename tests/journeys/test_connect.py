@@ -321,6 +321,19 @@ def test_the_command_shows_the_change_does_it_tries_it_out_and_takes_it_back(
     assert "nothing to undo" in capsys.readouterr().err
 
 
+def test_the_way_back_that_is_told_is_the_whole_command(person: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = person / "a project"
+    project.mkdir()
+    assert main(["connect", "cursor", "--project", str(project), "--yes"]) == 0
+    told = capsys.readouterr().out.split("To take this back: ")[1]
+    made = [file for file in project.rglob("*") if file.is_file()]
+    assert made
+    program, *words = shlex.split(told)
+    assert program == "tetrarium"
+    assert main(words) == 0
+    assert not [file for file in project.rglob("*") if file.is_file()]
+
+
 def test_the_entry_can_be_printed_for_any_other_client(person: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["connect", "print", "--data-dir", "somewhere"]) == 0
     said = capsys.readouterr().out

@@ -58,6 +58,9 @@ def test_a_description_that_may_mean_several_changes_nothing_and_names_them(fill
     assert result.outcome is Outcome.AMBIGUOUS
     assert result.id is None
     assert {likely.id for likely in result.candidates[:2]} == set(twins)
+    absent = filled.store("It rains in Paris now.", supersedes="the weather in Paris", client=AGENT, force=True)
+    assert (absent.outcome, absent.candidates) == (Outcome.AMBIGUOUS, ())
+    assert "'the weather in Paris' means no memory" in absent.reason
     assert (filled.stats().memories, filled.stats().inhibited) == (before.memories, before.inhibited)
     vague = filled.store("Redis is gone from the stack altogether.", supersedes="the cache", client=AGENT)
     assert vague.outcome is Outcome.AMBIGUOUS

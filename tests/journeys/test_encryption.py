@@ -184,8 +184,15 @@ def test_nothing_is_encrypted_while_another_program_has_the_space_open(folder: P
     with tetrarium.open_space(folder) as space:
         with pytest.raises(SpaceBusy, match="Close the window"):
             service.encrypt(folder, passphrase=WORDS)
+        assert not [*folder.glob(f"{paths.KEY_FILE}*")]
         space.store("The space goes on as if nobody had asked.")
     with tetrarium.open_space(folder) as space:
+        assert space.stats().memories == 6
+    service.encrypt(folder, passphrase=WORDS)
+    with tetrarium.open_space(folder, passphrase=WORDS), pytest.raises(SpaceBusy, match="Close the window"):
+        service.rekey(folder, passphrase=WORDS, new_passphrase=OTHER)
+    assert [file.name for file in folder.glob(f"{paths.KEY_FILE}*")] == [paths.KEY_FILE]
+    with tetrarium.open_space(folder, passphrase=WORDS) as space:
         assert space.stats().memories == 6
 
 
@@ -305,7 +312,11 @@ def test_the_command_line_encrypts_and_a_headless_program_needs_its_passphrase(
     assert (alone.returncode, alone.stdout) == (1, "")
     assert "encrypted with a passphrase, and none was given. Set TETRARIUM_PASSPHRASE" in alone.stderr
     assert run("stats", TETRARIUM_PASSPHRASE_FILE=str(secret)).returncode == 0
+    unasked = run("rekey", TETRARIUM_PASSPHRASE_FILE=str(secret))
+    assert (unasked.returncode, unasked.stdout) == (2, "")
+    assert "--new-passphrase-file" in unasked.stderr
     assert main(["rekey", "--new-passphrase-file", str(secret), *at]) == 0
+    assert "was changed" in capsys.readouterr().out
     assert main(["decrypt", *at]) == 0
     assert "is not encrypted any more" in capsys.readouterr().out
     assert not cipher.is_encrypted(folder)

@@ -43,6 +43,28 @@ def test_secrets_exclusions_and_quarantine_are_looked_after_from_a_shell(
     assert "Nothing is in quarantine" in capsys.readouterr().out
 
 
+def test_a_pattern_is_a_glob_counted_on_what_is_stored_and_taken_back_by_its_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = ("--data-dir", str(tmp_path))
+    told(capsys, tmp_path, "store", "Ticket PROJ-1234 waits for the payment team's answer.")
+    for pattern in (r"PROJ-\d", "PROJ-[^a]*", "(PROJ|OPS)", "^PROJ", "PROJ-1+"):
+        for verb in ("add", "try"):
+            assert cli.main(["exclude", verb, "pattern", pattern, *at]) == 2
+            assert "PROJ-*" in capsys.readouterr().err
+    assert told(capsys, tmp_path, "exclude", "list") == []
+    assert cli.main(["exclude", "add", "pattern", "PROJ-*", *at]) == 0
+    assert "1 memory of 1 stored now would match" in capsys.readouterr().out
+    assert told(capsys, tmp_path, "exclude", "add", "pattern", "C++", "--literal")["matching"] == 0
+    told(capsys, tmp_path, "exclude", "add", "topic", "salary")
+    assert cli.main(["exclude", "remove", "salary", *at]) == 2
+    assert "its number" in capsys.readouterr().err
+    assert cli.main(["exclude", "remove", "topic", "wages", *at]) == 1
+    told(capsys, tmp_path, "exclude", "remove", "topic", "Salary")
+    told(capsys, tmp_path, "exclude", "remove", "pattern", "C++")
+    assert [row["pattern"] for row in told(capsys, tmp_path, "exclude", "list")] == ["PROJ-*"]
+
+
 def test_memories_are_erased_and_the_proof_is_told_with_its_exit_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -56,8 +78,10 @@ def test_memories_are_erased_and_the_proof_is_told_with_its_exit_code(
     (tmp_path / "notes.log").write_text(FACT, "utf-8")
     assert cli.main(["prove-deleted", FACT, "--data-dir", str(tmp_path)]) == 1
     assert "notes.log at byte 0: UTF-8" in capsys.readouterr().out
-    with tetrarium.open_space(tmp_path) as space:
-        space.forget(two)
+    assert told(capsys, tmp_path, "trash", "put", two, three) == {"trashed": [two, three]}
+    assert told(capsys, tmp_path, "trash", "restore", three) == {"restored": [three]}
+    assert cli.main(["trash", "restore", three, "--data-dir", str(tmp_path)]) == 1
+    assert three in capsys.readouterr().err
     assert [row["id"] for row in told(capsys, tmp_path, "trash", "list")] == [two]
     assert told(capsys, tmp_path, "trash", "overdue") == []
     assert told(capsys, tmp_path, "trash", "empty")["ids"] == [two]

@@ -62,6 +62,30 @@ def test_history_tells_what_was_done_by_whom_newest_first(space: MemoryService) 
     assert [e.op for e in space.history(since=entries[1].at)] == ["forget", "feedback"]
 
 
+def test_history_names_each_memory_with_what_happened_to_it_also_in_the_trash(space: MemoryService) -> None:
+    old = str(space.store("The cache lives for an hour.", client="agent").id)
+    new = str(space.store("The cache of the gateway lives for five minutes.", supersedes=old, client="agent").id)
+    corrected = space.history(limit=1)[0]
+    assert corrected.summary == (
+        "stored “The cache of the gateway lives for five minutes.”; inhibited “The cache lives for an hour.”"
+    )
+    undo = space.undo(corrected.id, client="agent")
+    parts = undo.summary.removeprefix(f"undo of {corrected.id}: ").split("; ")
+    assert sorted(parts) == [
+        "moved to the trash “The cache of the gateway lives for five minutes.”",
+        "released “The cache lives for an hour.”",
+    ]
+    space.forget(old, client=WINDOW)
+    listed = {entry.id: entry.summary for entry in space.history()}
+    assert listed[max(listed)] == "moved to the trash “The cache lives for an hour.”"
+    assert listed[min(listed)] == "stored “The cache lives for an hour.”"
+    space.erase([old, new], client=WINDOW)
+    assert not any("cache" in entry.summary for entry in space.history())
+    ids = [str(space.store(f"The {subject} belongs to team {n}.").id) for n, subject in enumerate(SUBJECTS)]
+    space.forget_all(ids, client=WINDOW)
+    assert space.history(limit=1)[0].summary == f"{len(ids)} moved to the trash “The gateway belongs to team 0.” …"
+
+
 def test_what_changes_nothing_leaves_no_entry(space: MemoryService) -> None:
     space.store(FACT, idempotency_key="one")
     space.store(FACT, idempotency_key="one")

@@ -7,10 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from mcp.client import Client
+from mcp_types import TextContent
+from wired import converse
 
 import tetrarium
 from tetrarium.errors import InvalidInput, NotTrusted
 from tetrarium.mcp import answers
+from tetrarium.mcp.host import Host
 from tetrarium.model import Outcome, Reason, Standing
 from tetrarium.service import WINDOW, MemoryService
 
@@ -61,6 +65,65 @@ def test_a_secret_is_masked_in_every_field_before_anything_is_kept(space: Memory
         assert secret.encode() not in left
 
 
+def test_a_secret_in_a_project_or_in_the_name_of_a_client_is_masked_and_the_project_is_found(
+    space: MemoryService,
+) -> None:
+    project, client = f"billing-{KEY}", f"cli-{KEY} 2.0"
+    stored = space.store(FACT, project=project, client=client)
+    assert "GitHub token (project)" in stored.reason
+    assert "GitHub token (client)" in stored.reason
+    source = space.get(str(stored.id)).source
+    assert (source.project, source.client) == ("billing-[secret: GitHub token]", "cli-[secret: GitHub token] 2.0")
+    assert space.search("failed charge", project=project, client=client)[0].id == stored.id
+    assert space.search("failed charge", project="another").total == 0
+    trace = space.recall("how often is a failed charge retried?", project=project, client=client)
+    assert [block.id for block in trace.blocks] == [stored.id]
+    assert space.trace(client=client).id == trace.id
+    assert space.explain(str(stored.id), client=client).reason is Reason.KEPT
+    assert len(space.relations(str(stored.id), project=project).nodes) >= 1
+    assert len(space.overview(project=project, clusters=5, memories=5).memories) == 1
+    space.update(str(stored.id), importance=0.9, client=client)
+    assert {entry.client for entry in space.history()} == {source.client}
+    assert {entry.client for entry in space.audit()} <= {source.client, ""}
+    assert {(found.field, found.client) for found in space.masked()} == {
+        ("project", source.client),
+        ("client", source.client),
+    }
+    preview = space.forget_matching(categories=str(stored.category), project=project, client=client)
+    assert preview.total == 1
+    assert space.undo_client(client, by=WINDOW).entries == 2
+    space.set_secret_policy("refuse")
+    assert space.store(FACT.replace("three", "four"), client=client).outcome is Outcome.STORED
+    assert space.store("The gateway listens on 8443.", project=project).outcome is Outcome.REFUSED
+    space.close()
+    left = everything_in(space.path)
+    for secret in (KEY, KEY.casefold(), KEY[4:20]):
+        assert secret.encode() not in left
+
+
+def test_an_agent_is_told_what_was_masked_also_of_an_edit_and_finds_its_project_again(tmp_path: Path) -> None:
+    arguments = {"content": FACT, "project": f"billing-{KEY}"}
+
+    async def journey(client: Client, host: Host) -> None:
+        stored = (await client.call_tool("memory_create", arguments)).structured_content
+        assert stored is not None
+        assert "GitHub token (project)" in stored["reason"]
+        assert "GitHub token (client)" in stored["reason"]
+        new = {"id": stored["id"], "content": f"{FACT} It logs in with {KEY}.", "keywords": [PASSWORD, "payment"]}
+        (told,) = (await client.call_tool("memory_update", new)).content
+        assert isinstance(told, TextContent)
+        assert told.text.endswith("Masked before it was stored: GitHub token (content).")
+        asked = {"query": "payment worker", "project": arguments["project"]}
+        found = (await client.call_tool("memory_search", asked)).structured_content
+        assert found is not None
+        assert found["hits"][0]["id"] == stored["id"]
+
+    converse(tmp_path, "legacy", journey, name=f"cli-{KEY}")
+    left = everything_in(tmp_path)
+    assert KEY.encode() not in left
+    assert KEY.casefold().encode() not in left
+
+
 def test_two_texts_that_differ_in_a_secret_only_are_one_memory(space: MemoryService) -> None:
     one = space.store(f"The staging runner logs in with {KEY} every night.")
     other = space.store(f"The staging runner logs in with {KEY[:-3]}zzz every night.")
@@ -86,7 +149,11 @@ def test_a_space_may_refuse_secrets_or_allow_them(space: MemoryService) -> None:
 
 def test_secrets_that_are_stored_already_are_counted_masked_and_erased(space: MemoryService) -> None:
     space.set_secret_policy("allow")
-    memory_id = str(space.store(f"The runner logs in with {KEY} every night.", keywords=["runner", KEY]).id)
+    project = f"ci-{KEY}"
+    memory_id = str(
+        space.store(f"The runner logs in with {KEY} every night.", keywords=["runner", KEY], project=project).id
+    )
+    address = str(space.store("Connect with postgres://app:[secret: password]@db:5432/main for the reports.").id)
     space.update(memory_id, content=f"The runner logs in with {KEY} each night.")
     trashed = str(space.store(f"密码：{PASSWORD}，每季度更换一次，别忘了。").id)
     space.forget(trashed)
@@ -99,7 +166,9 @@ def test_secrets_that_are_stored_already_are_counted_masked_and_erased(space: Me
     space.mask_stored(client=WINDOW)
     assert space.scan_secrets().memories == ()
     assert space.get(memory_id).content == "The runner logs in with [secret: GitHub token] each night."
-    assert space.search("runner every night")[0].id == memory_id
+    assert space.search("runner every night", project=project)[0].id == memory_id
+    assert space.get(memory_id).source.project == "ci-[secret: GitHub token]"
+    assert space.get(address).content == "Connect with postgres://app:[secret: password]@db:5432/main for the reports."
     assert space.restore(trashed).content.startswith("密码：[secret: password]")
     assert space.preview_restore(name).changing == 0
     assert space.examine().is_healthy

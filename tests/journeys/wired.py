@@ -85,13 +85,15 @@ async def _wire(session: Session) -> AsyncIterator[tuple[Any, Any]]:
 Journey = Callable[[Client, Host], Awaitable[None]]
 
 
-def converse(space: Path, era: str, journey: Journey, *, project: str = "", ear: Ear | None = None) -> None:
+def converse(
+    space: Path, era: str, journey: Journey, *, project: str = "", name: str = "wired", ear: Ear | None = None
+) -> None:
     """Run a journey with a client of that era against a session on its own host."""
 
     async def run() -> None:
         host = Host(space)
         session = Session(host, project=project, version="0")
-        introduced = Implementation(name="wired", version="3.2")
+        introduced = Implementation(name=name, version="3.2")
         try:
             async with asyncio.timeout(PATIENCE):
                 client = Client(_wire(session), mode=era, client_info=introduced, message_handler=ear)

@@ -39,6 +39,7 @@ def test_a_line_that_is_too_long_is_not_kept_and_still_seen_to_be_too_long(size:
         b'{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":NaN}}',
         b'{"method":"x","params":{"a":NaN},"jsonrpc":"2.0","id":7}',
         b' { "id" : 7 , nonsense',
+        b'{"params":{"a":[NaN,Infinity],"id":8},"id":7,"method":"x","jsonrpc":"2.0"}',
         b'{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":"\xff"}}',
     ],
 )

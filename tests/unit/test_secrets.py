@@ -31,6 +31,8 @@ MASKED = {
     "card 4111 1111 1111 1111, please": "card [secret: bank card], please",
     "身份证 11010519491231002X": "身份证 [secret: Chinese ID number]",
     "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY": "aws_secret_access_key = [secret: AWS secret key]",
+    "password: 正确马电池订书钉123": "password: [secret: password]",
+    "密码：正确马电池订书钉123。": "密码：[secret: password]。",
     "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\nab": "[secret: private key]",
     "MIIEpAIBAAKCAQEA7+x=\n-----END RSA PRIVATE KEY-----": "[secret: private key]",
 }
@@ -49,6 +51,12 @@ UNTOUCHED = (
     "https://user:password@example.com",
     "密码至少12位，必须包含数字",
     'getpass("password: ")',
+    "密码：至少12位，必须包含数字",
+    "密码：长度不少于12，每年更换",
+    "令牌：有效期为7200秒，过期后自动刷新",
+    "Connect with postgres://app:[secret: password]@db.internal:5432/main for the reports.",
+    "DB_PASSWORD=[secret: password] und password: [secret: secret key]",
+    "-u admin:[secret: password] and ://[secret: password]@host:80/x@y",
 )
 
 
@@ -77,6 +85,38 @@ def test_generated_secrets_of_28_formats_are_masked_and_harmless_sentences_are_n
 def test_a_masked_text_has_nothing_left_to_mask(parts: list[str]) -> None:
     once, _ = secrets.mask(" ".join(parts))
     assert secrets.mask(once) == (once, ())
+
+
+_FORMATS = sorted({name for name, _, _ in masking.positives(random.Random(1), 1)})
+_SURROUNDINGS = (
+    "{} {}",
+    "{}{}",
+    "{}@{}",
+    "postgres://app:{}@db.internal:5432/main {} for the reports.",
+    "password: {}, token = {}",
+    "password='{} {}",
+    "secret: {}\n{}",
+    "密码：{}；密钥是{}。",
+    '{{"apiKey": "{}", "auth": "Bearer {}"}}',
+    "https://x.io/cb?token={}&password={}&x=1",
+    "curl -u admin:{} -H 'Authorization: Bearer {}'",
+    "call {} or mobile {}",
+    "-----BEGIN PRIVATE KEY-----\n{}\n{}",
+)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    names=st.tuples(st.sampled_from(_FORMATS), st.sampled_from(_FORMATS)),
+    around=st.sampled_from(_SURROUNDINGS),
+    mail=st.booleans(),
+)
+def test_masking_what_is_masked_changes_nothing(seed: int, names: tuple[str, str], around: str, mail: bool) -> None:
+    """Whatever the format, alone or grown together with another, in prose, code and addresses."""
+    made = {name: text for name, text, _ in masking.positives(random.Random(seed), 1)}
+    once, _ = secrets.mask(around.format(made[names[0]], made[names[1]]), mail=mail)
+    assert secrets.find(once, mail=mail) == ()
+    assert secrets.mask(once, mail=mail) == (once, ())
 
 
 def test_an_e_mail_address_is_masked_only_where_that_is_asked() -> None:

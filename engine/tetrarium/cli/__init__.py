@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from tetrarium import __version__
 from tetrarium.cli import (
@@ -72,8 +73,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:  # nowhere to write the answer to, a full disk for instance
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return complain(UserError(f"The answer could not be written ({error.strerror})."), 1)
+        failed = f"{error.filename} could not be used" if error.filename else "The answer could not be written"
+        return complain(UserError(f"{failed} ({error.strerror})."), 1)
     return code
+
+
+def commands() -> tuple[tuple[str, str], ...]:
+    """Every command and what it is for, in the order of the help."""
+    listing = _Listing(argparse.ArgumentParser().add_subparsers())
+    for group in GROUPS:
+        group.add(listing)
+    return tuple(listing.found)
+
+
+class _Listing:
+    """Takes parsers as the parser of commands does, and notes what each is for."""
+
+    def __init__(self, commands: Any) -> None:
+        self.found: list[tuple[str, str]] = []
+        self._commands = commands
+
+    def add_parser(self, name: str, **given: Any) -> Any:
+        self.found.append((name, given["help"]))
+        return self._commands.add_parser(name, **given)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from tetrarium.cli.terminal import as_json, common, space, write
+from tetrarium.cli.terminal import as_json, common, counted, space, write
 
 
 def add(commands: Any) -> None:
@@ -42,7 +42,7 @@ def _list(options: argparse.Namespace) -> int:
     for entry in found:
         who = entry.client or "(no client named)"
         write(
-            f"{entry.seq:7}  {entry.at:%Y-%m-%d %H:%M:%S}  {entry.kind:7}  {entry.verb}  {entry.count} memories  {who}"
+            f"{entry.seq:7}  {entry.at:%Y-%m-%d %H:%M:%S}  {entry.kind:7}  {entry.verb}  {counted(entry.count)}  {who}"
         )
     return 0
 
@@ -68,7 +68,7 @@ def _flags(options: argparse.Namespace) -> int:
         return 0
     for flag in found:
         done = {"read": "read", "delete": "deleted", "inhibit": "inhibited"}[flag.kind]
-        write(f"{flag.client or '(no client named)'} {done} {flag.count} memories from {flag.since:%Y-%m-%d %H:%M} on")
+        write(f"{flag.client or '(no client named)'} {done} {counted(flag.count)} from {flag.since:%Y-%m-%d %H:%M} on")
     if not found:
         write("Nothing unusual in the last day.")
     return 0

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tetrarium.cli.terminal import CLIENT, as_json, common, first_line, space, write
+from tetrarium.cli.terminal import CLIENT, as_json, common, counted, first_line, space, write
 from tetrarium.errors import DamagedSpace
-from tetrarium.model import Backup, RestorePreview
+from tetrarium.model import Backup, RestoreOnePreview, RestorePreview
 from tetrarium.paths import default_data_dir
+
+if TYPE_CHECKING:
+    from tetrarium.service import MemoryService
 
 
 def add(commands: Any) -> None:
@@ -19,14 +22,22 @@ def add(commands: Any) -> None:
     common(backup)
     backup.add_argument("--list", action="store_true", help="list the copies, newest first")
     backup.set_defaults(run=_backup)
-    about = "go back to a copy, whole or one memory; what is there now is copied first, and history can undo it"
-    restore = commands.add_parser("restore", help=about, description=about)
+    about = (
+        "show what going back to a copy, whole or one memory, would change; with --apply go back: what is there now is "
+        "copied first, and history can undo it"
+    )
+    restore = commands.add_parser(
+        "restore", help="show what going back to a copy would change, and go", description=about
+    )
     common(restore)
     restore.add_argument(
-        "name", nargs="?", default="", help="the copy, as `backup --list` shows it (default: the newest)"
+        "name",
+        nargs="?",
+        default="",
+        help="the copy, as `backup --list` shows it (default: the newest, those aside that a way back has made)",
     )
     restore.add_argument("--memory", metavar="ID", help="only this memory")
-    restore.add_argument("--dry-run", action="store_true", help="only show what would change")
+    restore.add_argument("--apply", action="store_true", help="do it; without, only show what would change")
     restore.set_defaults(run=_restore)
 
 
@@ -37,7 +48,7 @@ def _backup(options: argparse.Namespace) -> int:
     if options.json:
         write(as_json([asdict(b) for b in found] if made is None else asdict(made)))
     elif made:
-        write(f"Copied and checked: {made.name}, {made.memories} memories, {made.bytes / 1e6:.1f} MB")
+        write(f"Copied and checked: {made.name}, {counted(made.memories)}, {made.bytes / 1e6:.1f} MB")
     else:
         _list(found)
     return 0
@@ -49,52 +60,71 @@ def _restore(options: argparse.Namespace) -> int:
     except DamagedSpace:
         return _replace_damaged(options)
     with service:
-        if options.memory and not options.dry_run:
-            memory = service.restore_memory(options.name, options.memory, client=CLIENT)
-            write(as_json(asdict(memory)) if options.json else f"Restored {memory.id}: {first_line(memory.content)}")
-            return 0
+        if options.memory:
+            return _restore_one(service, options)
         preview = service.preview_restore(options.name)
-        if options.dry_run:
-            _tell(preview, options.json)
-            return 0
-        before = service.restore_backup(preview.backup.name, client=CLIENT)
+        before = service.restore_backup(preview.backup.name, client=CLIENT) if options.apply else None
     if options.json:
-        write(as_json({"restored": asdict(preview.backup), "before": asdict(before)}))
+        write(as_json({"restored": asdict(preview.backup), "before": asdict(before)} if before else asdict(preview)))
+        return 0
+    _tell(preview)
+    if before:
+        write(f"Restored. What was there before is kept as {before.name}; `tetrarium history undo` takes it back.")
     else:
-        _tell(preview, False)
-        write(f"Restored. What was there before is kept as {before.name}; `tetrarium history` undoes it.")
+        write("Nothing was changed; --apply goes back.")
     return 0
+
+
+def _restore_one(service: MemoryService, options: argparse.Namespace) -> int:
+    if options.apply:
+        memory = service.restore_memory(options.name, options.memory, client=CLIENT)
+        write(as_json(asdict(memory)) if options.json else f"Restored {memory.id}: {first_line(memory.content)}")
+        return 0
+    found = service.preview_restore_memory(options.name, options.memory)
+    write(as_json(asdict(found) | {"changes": found.changes}) if options.json else _told_of_one(found))
+    return 0
+
+
+def _told_of_one(found: RestoreOnePreview) -> str:
+    told = [f"{found.memory_id} in {found.backup.name}: {first_line(found.then)}"]
+    if found.here == "gone":
+        told.append("It is not here any more.")
+    else:
+        told.append(f"Here it is {found.here}" + (f": {first_line(found.now)}" if "text" in found.differing else "."))
+        told.append(f"Differs: {', '.join(found.differing) or 'nothing'}.")
+    told.append("Nothing was changed; --apply brings it back." if found.changes else "There is nothing to bring back.")
+    return "\n".join(told)
 
 
 def _replace_damaged(options: argparse.Namespace) -> int:
     """The store cannot be opened at all: keep its files aside, and put the copy in its place."""
-    from tetrarium.service import restore_damaged
+    from tetrarium.service import backup_for_damaged, restore_damaged
 
-    if options.dry_run or options.memory:
+    folder = options.data_dir or default_data_dir()
+    if options.memory or not options.apply:
+        backup = backup_for_damaged(folder, options.name)
         raise DamagedSpace(
-            "The store cannot be read, so there is nothing to compare with.",
-            advice="`tetrarium restore` puts the newest sound backup in its place and keeps the damaged files aside.",
+            "The store cannot be read, so there is nothing to compare with; nothing was changed.",
+            advice=f"`tetrarium restore --apply` puts {backup.name} ({counted(backup.memories)}) in its place and keeps "
+            "the damaged files aside.",
         )
-    backup, aside = restore_damaged(options.data_dir or default_data_dir(), options.name)
+    backup, aside = restore_damaged(folder, options.name)
     if options.json:
         write(as_json({"restored": asdict(backup), "aside": str(aside)}))
     else:
-        write(f"The store could not be read. {backup.name} stands in its place ({backup.memories} memories);")
+        write(f"The store could not be read. {backup.name} stands in its place ({counted(backup.memories)});")
         write(f"the damaged files lie in {aside}.")
     return 0
 
 
 def _list(found: Sequence[Backup]) -> None:
     for b in found:
-        write(f"{b.name}  {b.at.astimezone():%Y-%m-%d %H:%M}  {b.cause}  {b.memories} memories  {b.bytes / 1e6:.1f} MB")
+        write(f"{b.name}  {b.at.astimezone():%Y-%m-%d %H:%M}  {b.cause}  {counted(b.memories)}  {b.bytes / 1e6:.1f} MB")
     if not found:
         write("There is no backup yet.")
 
 
-def _tell(preview: RestorePreview, json: bool) -> None:
-    if json:
-        write(as_json(asdict(preview)))
-        return
+def _tell(preview: RestorePreview) -> None:
     p = preview
     write(f"{p.backup.name}: {p.returning} come back, {p.leaving} go, {p.changing} read otherwise, {p.staying} stay")
     for what, memory_id, words in p.examples:

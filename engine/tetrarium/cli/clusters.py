@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from tetrarium.cli.terminal import CLIENT, as_json, common, first_line, space, write
+from tetrarium.cli.terminal import CLIENT, as_json, common, counted, first_line, space, write
 from tetrarium.mcp.arguments import from_system
 
 _PLANS = {
@@ -77,7 +77,7 @@ def _show_cluster(options: argparse.Namespace) -> int:
         write(as_json(asdict(found)))
         return 0
     named = " (named by a person)" if found.is_named else ""
-    write(f"Cluster {found.id}: {found.name}{named}, {found.size} memories")
+    write(f"Cluster {found.id}: {found.name}{named}, {counted(found.size)}")
     write(f"purity {found.purity:.1%}, entropy {found.entropy:.2f}, radius {found.radius:.1f} edges")
     write(f"words: {', '.join(found.words)}")
     if found.aliases:
@@ -104,11 +104,11 @@ def _plan_clusters(options: argparse.Namespace) -> int:
         write(why)
     if record:
         write(
-            f"Applied as {record.id}: {record.moves} moves"
+            f"Applied as {record.id}: {counted(record.moves, 'move')}"
             + (f", {record.skipped} steps left out" if record.skipped else "")
         )
     elif len(plan):
-        write(f"{len(plan)} moves in {len(plan.steps)} steps; --apply does it.")
+        write(f"{counted(len(plan), 'move')} in {counted(len(plan.steps), 'step')}; --apply does it.")
     return 0
 
 
@@ -120,7 +120,9 @@ def _plan_log(options: argparse.Namespace) -> int:
         return 0
     for record in records:
         undone = f", undone by {record.undone_by}" if record.undone_by else ""
-        write(f"{record.id}  {record.started_at:%Y-%m-%d %H:%M}  {record.cause}: {record.moves} moves{undone}")
+        write(
+            f"{record.id}  {record.started_at:%Y-%m-%d %H:%M}  {record.cause}: {counted(record.moves, 'move')}{undone}"
+        )
         for why in record.why:
             write(f"      {why}")
     return 0
@@ -130,7 +132,7 @@ def _undo_plan(options: argparse.Namespace) -> int:
     with space(options.data_dir) as service:
         record = service.undo_plan(options.plan)
     left = f", {record.skipped} steps left out" if record.skipped else ""
-    write(as_json(asdict(record)) if options.json else f"Undone as {record.id}: {record.moves} moves{left}")
+    write(as_json(asdict(record)) if options.json else f"Undone as {record.id}: {counted(record.moves, 'move')}{left}")
     return 0
 
 

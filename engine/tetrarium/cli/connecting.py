@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
+import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -136,12 +138,12 @@ def _make(options: argparse.Namespace, places: Places, wish: Wish) -> int:
     except UserError as error:
         raise type(error)(
             f"{plan.title} is set up, but the test failed. {error.message}",
-            advice=f"{error.advice} 'tetrarium connect {plan.ide} --undo' takes it back.",
+            advice=f"{error.advice} To take it back: {_undoing(plan.ide, options)}",
         ) from None
     if options.json:
         _show(plan, options, applied, seen)
     else:
-        _tell(plan, applied, seen)
+        _tell(plan, applied, seen, _undoing(plan.ide, options))
     return 0
 
 
@@ -169,7 +171,14 @@ def _show(plan: Plan, options: argparse.Namespace, applied: tuple[Applied, ...],
     write(connect.as_diff(plan).rstrip("\n") or f"{plan.title} is connected like this already.")
 
 
-def _tell(plan: Plan, applied: tuple[Applied, ...], seen: Seen) -> None:
+def _undoing(ide: str, options: argparse.Namespace) -> str:
+    """The command that takes back what this one does, from any folder."""
+    project = ("--project", str(options.project.expanduser().absolute())) if options.project else ()
+    words = ["tetrarium", "connect", ide, *project, "--undo"]
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+
+
+def _tell(plan: Plan, applied: tuple[Applied, ...], seen: Seen, undoing: str) -> None:
     for one in applied:
         write(f"wrote {one.path}" + (f" (as it was: {one.backup})" if one.backup else ""))
     write(
@@ -179,7 +188,7 @@ def _tell(plan: Plan, applied: tuple[Applied, ...], seen: Seen) -> None:
     for note in plan.notes:
         write(note)
     if applied:
-        write(f"'tetrarium connect {plan.ide} --undo' takes this back.")
+        write(f"To take this back: {undoing}")
 
 
 def _undo(options: argparse.Namespace, places: Places) -> int:

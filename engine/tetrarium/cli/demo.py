@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
 def _demo(options: argparse.Namespace) -> int:
     from tetrarium.service import fill_sample
 
-    with space(options.data_dir or default_data_dir().with_name("sample")) as service:
+    with space(options.data_dir or default_data_dir().with_name("sample"), makes=True) as service:
         added = fill_sample(service)
         memories = service.stats().memories
         recalls = [(query, _ask(service, query)) for query in _demo_questions()]

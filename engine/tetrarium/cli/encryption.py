@@ -49,8 +49,10 @@ def _rekey(options: argparse.Namespace) -> int:
 
     old = _given(options)
     named = options.new_passphrase_file
-    new = None if options.keychain else keys.passphrase_in(named) if named else _chosen()
-    return _tell(rekey(_folder(options), passphrase=old, new_passphrase=new, keychain=options.keychain), options)
+    new = None if options.keychain else keys.passphrase_in(named) if named else _chosen(_NEW)
+    return _tell(
+        rekey(_folder(options), passphrase=old, new_passphrase=new, keychain=options.keychain), options, anew=True
+    )
 
 
 def _folder(options: argparse.Namespace) -> Path:
@@ -66,19 +68,26 @@ def _given(options: argparse.Namespace) -> str | None:
     return asked("Passphrase of now: ")
 
 
-def _chosen() -> str:
-    """A new passphrase, typed twice."""
-    first = asked("New passphrase: ")
+_NEW = "Give --new-passphrase-file, or --keychain."
+
+
+def _chosen(otherwise: str = "") -> str:
+    """A new passphrase, typed twice. otherwise: what to do where nobody can be asked."""
+    first = asked("New passphrase: ", otherwise)
     if asked("Once more: ") != first:
         raise InvalidInput("The two are not the same; nothing was changed.")
     return first
 
 
-def _tell(done: Recoding, options: argparse.Namespace) -> int:
+def _tell(done: Recoding, options: argparse.Namespace, *, anew: bool = False) -> int:
     if options.json:
         write(as_json(asdict(done)))
         return 0
-    if done.encrypted:
+    if anew:
+        write(
+            f"The key of the space in {done.folder} was changed: the old one, and the old file space.key, open nothing."
+        )
+    elif done.encrypted:
         write(f"The space in {done.folder} is encrypted. Without its key, and the file space.key, nobody can read it.")
     else:
         write(f"The space in {done.folder} is not encrypted any more.")

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tetrarium.cli.terminal import CLIENT, as_json, common, space, write
-from tetrarium.errors import InvalidInput
+from tetrarium.cli.terminal import CLIENT, as_json, common, counted, space, write
+from tetrarium.errors import InvalidInput, UserError
 from tetrarium.mcp.arguments import from_system
 from tetrarium.model import ExportReport, ImportReport
 
@@ -32,6 +32,7 @@ def add(commands: Any) -> None:
     export.add_argument(
         "--remedy", choices=("generalise", "suppress"), default="", help="what to do where fewer than K are alike"
     )
+    export.add_argument("--force", action="store_true", help="overwrite the file if there is one")
     export.set_defaults(run=_export)
 
     reading = commands.add_parser("import", help="look at an exported file, and take it in")
@@ -44,11 +45,17 @@ def add(commands: Any) -> None:
 
     imports = commands.add_parser("imports", help="list what was imported, and undo it")
     common(imports)
-    imports.add_argument("--undo", metavar="IMPORT", help="take out exactly what this import brought")
+    imports.add_argument(
+        "--undo", metavar="ID", help="take out exactly what this import brought; its id, as `imports` lists it"
+    )
     imports.set_defaults(run=_imports)
 
 
 def _export(options: argparse.Namespace) -> int:
+    if options.file != "-" and not options.force and Path(options.file).is_file():
+        raise UserError(
+            f"{options.file} is there already; nothing was written.", advice="Name another file, or say --force."
+        )
     to: Path | BinaryIO = sys.stdout.buffer if options.file == "-" else Path(options.file)
     with space(options.data_dir) as service:
         report = service.export(
@@ -74,7 +81,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _exported(report: ExportReport, file: str) -> str:
-    told = [f"{report.memories} memories in {file}, {report.size:,} bytes before packing."]
+    told = [f"{counted(report.memories)} in {file}, {report.size:,} bytes before packing."]
     if report.pseudonyms:
         told.append(f"{report.pseudonyms} names under pseudonyms.")
     if report.anonymity:
@@ -90,7 +97,7 @@ def _import(options: argparse.Namespace) -> int:
     """0: imported, or it could be; 1: lines are refused."""
     if not options.file.is_file():
         raise InvalidInput(f"{options.file} is not a file.", advice="Name an exported file.")
-    with space(options.data_dir) as service:
+    with space(options.data_dir, makes=True) as service:
         if options.apply:
             report = service.import_file(
                 options.file, foreign=options.foreign, skip_refused=options.skip_refused, client=CLIENT
@@ -128,14 +135,14 @@ def _imports(options: argparse.Namespace) -> int:
         if options.undo:
             undone = service.undo_import(options.undo, client=CLIENT)
             kept = f"; {undone.kept} were edited since and are kept" if undone.kept else ""
-            write(as_json(asdict(undone)) if options.json else f"{undone.removed} memories taken out again{kept}.")
+            write(as_json(asdict(undone)) if options.json else f"{counted(undone.removed)} taken out again{kept}.")
             return 0
         batches = service.imports()
     if options.json:
         write(as_json([asdict(batch) for batch in batches]))
         return 0
     for batch in batches:
-        state = "undone" if batch.undone_at else f"{batch.memories} memories"
+        state = "undone" if batch.undone_at else counted(batch.memories)
         write(f"{batch.id}  {batch.at:%Y-%m-%d %H:%M}  {batch.file}  {state}")
     if not batches:
         write("Nothing was imported into this space.")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from tetrarium.cli.terminal import as_json, caller, common, first_line, space, standard_input, write
-from tetrarium.errors import InvalidInput
+from tetrarium.cli.terminal import as_json, caller, common, counted, first_line, space, standard_input, write
+from tetrarium.errors import InvalidInput, NotFound
 from tetrarium.mcp.arguments import from_system
-from tetrarium.model import DeletionProof, Memory, SecretScan
+from tetrarium.model import DeletionProof, Exclusion, Memory, SecretScan
+from tetrarium.privacy import exclusions
+
+_REGULAR = re.compile(r"\\[A-Za-z.]|[\[\](){}|+$^]")
+"""Signs of a regular expression, which mean nothing in a pattern of ours."""
 
 SHOWN_FINDS = 40
 """Finds that `prove-deleted` lists."""
@@ -21,7 +26,11 @@ def add(commands: Any) -> None:
     _add_secrets(_group(commands, "secrets", "what was masked, what is stored now, and what to do with secrets"))
     _add_exclusions(_group(commands, "exclude", "patterns, topics, folders and clients that are never stored"))
     _add_quarantine(_group(commands, "quarantine", "memories that read like instructions to an agent"))
-    _add_trash(_group(commands, "trash", "what is in the trash and what is overdue; empty it"))
+    _add_trash(
+        _group(
+            commands, "trash", "put memories into the trash, take them out; what is in it, what is overdue; empty it"
+        )
+    )
     erase = commands.add_parser("erase", help="erase memories for good: no byte is left in any file of the space")
     common(erase)
     erase.add_argument("memory", nargs="+", help="ids; in the trash or not")
@@ -100,7 +109,7 @@ def _tell_scan(found: SecretScan, json: bool, then: str) -> None:
 
 
 def _policy(options: argparse.Namespace) -> int:
-    with space(options.data_dir) as service:
+    with space(options.data_dir, makes=bool(options.action)) as service:
         if options.action:
             service.set_secret_policy(options.action, mail=options.mail, client=caller().client)
         policy = service.secret_policy()
@@ -113,16 +122,20 @@ def _policy(options: argparse.Namespace) -> int:
 
 
 def _add_exclusions(verbs: Any) -> None:
-    kinds = ("pattern", "topic", "folder", "client")
     _verb(verbs, "list", "what is never stored", _list_exclusions)
     for name, about, run in (
         ("add", "never store what matches from now on", _exclude),
         ("try", "count what it would have kept out of what is stored now", _try_exclusion),
     ):
         parser = _verb(verbs, name, about, run)
-        parser.add_argument("kind", choices=kinds)
+        parser.add_argument("kind", choices=exclusions.KINDS)
         parser.add_argument("pattern", help="text (* for anything), words, a folder, or the name of a client")
-    _verb(verbs, "remove", "store it again", _include).add_argument("number", type=int)
+        parser.add_argument(
+            "--literal", action="store_true", help="take the signs of a regular expression as they stand"
+        )
+    removing = _verb(verbs, "remove", "store it again", _include)
+    removing.add_argument("what", metavar="NUMBER|KIND", help="its number, as `list` shows it; or its kind, and then:")
+    removing.add_argument("pattern", nargs="?", metavar="PATTERN", help="what was excluded")
 
 
 def _list_exclusions(options: argparse.Namespace) -> int:
@@ -139,15 +152,34 @@ def _list_exclusions(options: argparse.Namespace) -> int:
 
 
 def _exclude(options: argparse.Namespace) -> int:
-    with space(options.data_dir) as service:
-        made = service.exclude(options.kind, from_system(options.pattern), client=caller().client)
-    write(as_json(asdict(made)) if options.json else f"Excluded as {made.id}: {made.kind} {made.pattern}")
+    pattern = _pattern(options)
+    with space(options.data_dir, makes=True) as service:
+        made = service.exclude(options.kind, pattern, client=caller().client)
+        stored = service.try_exclusion(options.kind, pattern)
+    if options.json:
+        write(as_json(asdict(made) | {"matching": stored.total}))
+        return 0
+    stays = f"{counted(stored.total)} of {stored.of} stored now would match; what is stored stays."
+    write(f"Excluded as {made.id}: {made.kind} {made.pattern}. {stays}")
     return 0
 
 
+def _pattern(options: argparse.Namespace) -> str:
+    """What to exclude. Raises InvalidInput for a regular expression: it would be kept, and never match anything."""
+    pattern = from_system(options.pattern)
+    if options.kind == "pattern" and not options.literal and (sign := _REGULAR.search(pattern)):
+        raise InvalidInput(
+            f"'{pattern}' reads like a regular expression ({sign.group()}); nothing was changed.",
+            advice="Patterns are text in which * stands for anything, as in PROJ-*; "
+            "--literal takes every other sign as it stands.",
+        )
+    return pattern
+
+
 def _try_exclusion(options: argparse.Namespace) -> int:
+    pattern = _pattern(options)
     with space(options.data_dir) as service:
-        trial = service.try_exclusion(options.kind, from_system(options.pattern))
+        trial = service.try_exclusion(options.kind, pattern)
     if options.json:
         write(as_json(asdict(trial)))
         return 0
@@ -158,10 +190,24 @@ def _try_exclusion(options: argparse.Namespace) -> int:
 
 
 def _include(options: argparse.Namespace) -> int:
+    kind, pattern = options.what, options.pattern
+    if (pattern is None) != kind.isdecimal() or not (kind.isdecimal() or kind in exclusions.KINDS):
+        raise InvalidInput(
+            "Which exclusion?", advice="Give its number, as `tetrarium exclude list` shows it, or its kind and pattern."
+        )
     with space(options.data_dir) as service:
-        service.include_again(options.number, client=caller().client)
-    write(as_json({"removed": options.number}) if options.json else f"Exclusion {options.number} is gone.")
+        number = int(kind) if pattern is None else _number_of(service.exclusions(), kind, from_system(pattern))
+        service.include_again(number, client=caller().client)
+    write(as_json({"removed": number}) if options.json else f"Exclusion {number} is gone.")
     return 0
+
+
+def _number_of(known: Iterable[Exclusion], kind: str, pattern: str) -> int:
+    wanted = exclusions.checked(kind, pattern)
+    for one in known:
+        if (one.kind, one.pattern.casefold()) == (kind, wanted.casefold()):
+            return one.id
+    raise NotFound(f"No {kind} '{wanted}' is excluded.", advice="`tetrarium exclude list` shows what is.")
 
 
 # --- quarantine ----------------------------------------------------------------------------------
@@ -201,6 +247,11 @@ def _release(options: argparse.Namespace) -> int:
 
 def _add_trash(verbs: Any) -> None:
     _verb(verbs, "list", "what is in the trash, latest first", _list_trash)
+    for name, about, run in (
+        ("put", "put memories into the trash, all or none", _put_into_trash),
+        ("restore", "take memories out of the trash", _take_out_of_trash),
+    ):
+        _verb(verbs, name, about, run).add_argument("memory", nargs="+", help="ids")
     overdue = _verb(verbs, "overdue", "what is past its time in the trash or its expiry", _overdue)
     overdue.add_argument("--erase", action="store_true", help="erase it now")
     _verb(verbs, "empty", "erase what is in the trash, but for pinned memories", _empty_trash)
@@ -209,6 +260,20 @@ def _add_trash(verbs: Any) -> None:
 def _list_trash(options: argparse.Namespace) -> int:
     with space(options.data_dir) as service:
         _tell([one.memory for one in service.trashed(limit=1_000)], options.json, "The trash is empty.")
+    return 0
+
+
+def _put_into_trash(options: argparse.Namespace) -> int:
+    with space(options.data_dir) as service:
+        done = service.forget_all(options.memory, client=caller().client)
+    write(as_json({"trashed": done.ids}) if options.json else f"In the trash: {', '.join(done.ids)}")
+    return 0
+
+
+def _take_out_of_trash(options: argparse.Namespace) -> int:
+    with space(options.data_dir) as service:
+        done = service.restore_all(options.memory, client=caller().client)
+    write(as_json({"restored": done.ids}) if options.json else f"Out of the trash: {', '.join(done.ids)}")
     return 0
 
 
@@ -226,7 +291,7 @@ def _empty_trash(options: argparse.Namespace) -> int:
         done = service.empty_trash(client=caller().client)
         pending = service.pending_erasures()
     later = f"; files may still hold {len(pending)} of them until the next quiet moment" if pending else ""
-    write(as_json(asdict(done)) if options.json else f"Erased {done.total} memories{later}.")
+    write(as_json(asdict(done)) if options.json else f"Erased {counted(done.total)}{later}.")
     return 0
 
 
@@ -252,7 +317,7 @@ def _erase(options: argparse.Namespace) -> int:
         write(as_json(asdict(done) | {"pending": [asdict(one) for one in pending]}))
     else:
         copies = f" Still to go through: {', '.join(pending[0].backups) or 'the store'}." if pending else ""
-        write(f"Erased {done.total} memories.{copies}")
+        write(f"Erased {counted(done.total)}.{copies}")
     return 1 if pending else 0
 
 

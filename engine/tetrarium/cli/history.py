@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tetrarium.cli.terminal import CLIENT, as_json, common, space, write
+from tetrarium.cli.terminal import CLIENT, as_json, common, counted, space, write
 from tetrarium.errors import InvalidInput
 from tetrarium.model import BulkUndo, HistoryEntry
 
@@ -77,7 +77,7 @@ def _tell_bulk(bulk: BulkUndo, json: bool) -> None:
         write(as_json(asdict(bulk)))
         return
     counts = ", ".join(f"{count} {op}" for op, count in bulk.by_op.items()) or "nothing"
-    what = f"{counts}; {bulk.memories} memories"
+    what = f"{counts}; {counted(bulk.memories)}"
     write(f"Taken back as entry {bulk.entry}: {what}" if bulk.done else f"Would be taken back: {what}")
     for entry, why in bulk.spared:
         write(f"  spared, entry {entry}: {why}")

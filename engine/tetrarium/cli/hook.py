@@ -169,7 +169,7 @@ def _hand_over(told: Occasion, ide: str, data_dir: Path | None) -> None:
 
 def _keep(given: dict[str, Any], data_dir: Path | None) -> None:
     """Store what a session learnt, each statement once however often the session ends."""
-    with space(data_dir) as service:
+    with space(data_dir, makes=True) as service:
         for statement in given["learnt"]:
             key = hashlib.sha256(f"{given['project']}\0{statement}".encode()).hexdigest()
             service.store(

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from tetrarium.cli.terminal import caller, common, space, standard_input, write
+from tetrarium.cli.terminal import caller, common, counted, space, standard_input, write
+from tetrarium.config import DEFAULTS
 from tetrarium.errors import InvalidInput, UserError
 from tetrarium.mcp.answers import Answer
 from tetrarium.mcp.arguments import Argument, from_system
@@ -22,7 +23,7 @@ COMMANDS = {
 }
 
 READING = {"memory_search", "void_recall"}
-EVERY_PROJECT = "*"
+LOOKING = {*READING, "void_stats"}
 EVERY_PROJECT = "*"
 
 _EXPLAINED = {
@@ -47,16 +48,17 @@ def add(commands: Any) -> None:
         command.set_defaults(run=_store_lines_or_one if name == "store" else _run, tool=tool)
 
 
-def show(answer: Answer, *, in_json: bool) -> None:
-    """An answer as lines for people, or as its record."""
+def show(answer: Answer, *, in_json: bool, asked: int = 0) -> None:
+    """An answer as lines for people, or as its record. asked: how many hits the page was to have."""
     if in_json:
         write(json.dumps(answer.structured, ensure_ascii=False))
         return
-    for key, lines in (("hits", _search_lines), ("blocks", _recall_lines)):
-        if key in answer.structured:
-            write("\n".join(lines(answer.structured)))
-            return
-    write(answer.text)
+    if "hits" in answer.structured:
+        write("\n".join(_search_lines(answer.structured, asked)))
+    elif "blocks" in answer.structured:
+        write("\n".join(_recall_lines(answer.structured)))
+    else:
+        write(answer.text)
 
 
 def _add(command: argparse.ArgumentParser, argument: Argument) -> None:
@@ -79,12 +81,14 @@ def _run(options: argparse.Namespace) -> int:
     tool: Tool = options.tool
     given = _given(tool, options)
     if tool.name in READING:
+        if not given["query"].strip():
+            raise InvalidInput("The query is empty.", advice="Give words to look for, or a question.")
         # A person at a shell looks at the whole space; an agent's endpoint keeps to its project.
         given.setdefault("project", EVERY_PROJECT)
     work = tool.call(given, caller())
-    with space(options.data_dir) as service:
+    with space(options.data_dir, makes=tool.name not in LOOKING) as service:
         answer = work(service)
-    show(answer, in_json=options.json)
+    show(answer, in_json=options.json, asked=int(given.get("limit", DEFAULTS.search_page)))
     return 0 if answer.structured.get("outcome", "stored") in ("stored", "merged") else 1
 
 
@@ -93,7 +97,7 @@ def _store_lines_or_one(options: argparse.Namespace) -> int:
         return _run(options)
     code = 0
     shared = _options_given(options.tool, options)
-    with space(options.data_dir) as service:
+    with space(options.data_dir, makes=True) as service:
         for number, fields in _json_lines():
             try:
                 answer = options.tool.call(shared | fields, caller())(service)
@@ -149,15 +153,16 @@ def _text_from_input(argument: Argument) -> str:
     return standard_input().strip()
 
 
-def _search_lines(found: dict[str, Any]) -> Iterator[str]:
-    yield f"{len(found['hits'])} of {found['total']} memories"
+def _search_lines(found: dict[str, Any], asked: int) -> Iterator[str]:
+    yield f"{len(found['hits'])} of {counted(found['total'])}"
     yield from _hit_lines(found["hits"])
     if "next_offset" in found:
-        yield f"more: --offset {found['next_offset']}"
+        cut = len(found["hits"]) < asked
+        yield f"more: --offset {found['next_offset']}" + (" (a page holds no more words than this)" if cut else "")
 
 
 def _recall_lines(recall: dict[str, Any]) -> Iterator[str]:
-    yield f"{len(recall['blocks'])} memories, {recall['token_usage']} of {recall['budget']} tokens"
+    yield f"{counted(len(recall['blocks']))}, {recall['token_usage']} of {recall['budget']} tokens"
     yield from _hit_lines(recall["blocks"])
     for zone in recall["void_zones"]:
         yield f"void: {', '.join(zone['theme'])} ({zone['size']} memories, best {zone['best_score']:.2f}) – {zone['reason']}"
@@ -169,7 +174,7 @@ def _recall_lines(recall: dict[str, Any]) -> Iterator[str]:
             if "best_left_out" in recall
             else ""
         )
-        yield f"over budget: {recall['budget_voided_total']} memories{best}"
+        yield f"over budget: {counted(recall['budget_voided_total'])}{best}"
     if recall["inhibited_skipped"]:
         yield f"superseded, kept silent: {recall['inhibited_skipped']}"
     if "note" in recall:

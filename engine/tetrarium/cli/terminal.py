@@ -16,6 +16,7 @@ from tetrarium.lifecycle.trust import COMMAND_LINE
 from tetrarium.mcp.arguments import visible
 from tetrarium.mcp.projects import project_of
 from tetrarium.mcp.tools import Caller
+from tetrarium.paths import STORE_FILE, default_data_dir
 
 if TYPE_CHECKING:
     from tetrarium.service import MemoryService
@@ -45,23 +46,30 @@ def common(command: argparse.ArgumentParser, *, first: bool = False) -> None:
     )
 
 
-def space(data_dir: Path | None) -> MemoryService:
-    """The space of `--data-dir`, else the user's. Raises SpaceUnavailable and its kinds."""
+def space(data_dir: Path | None, *, makes: bool = False) -> MemoryService:
+    """The space of `--data-dir`, else the user's. makes: a new one is what the command is for; else it is said that
+    there was none, for a mistyped folder looks like lost memories. Raises SpaceUnavailable and its kinds."""
     from tetrarium.service import open_space  # the engine takes a second to import; `--help` and mistakes need not wait
 
+    folder = (data_dir or default_data_dir()).expanduser()
+    was_there = (folder / STORE_FILE).exists()
     try:
-        return open_space(data_dir)
+        service = open_space(folder)
     except SpaceLocked:
         if not sys.stdin.isatty():
             raise
-    return open_space(data_dir, passphrase=asked("Passphrase: "))
+        service = open_space(folder, passphrase=asked("Passphrase: "))
+    if not was_there and not makes:
+        say_aside(f"There was no space in {folder}; a new, empty one was made.")
+    return service
 
 
-def asked(prompt: str) -> str:
-    """A passphrase that a person types, unseen. Raises InvalidInput where nobody can be asked."""
+def asked(prompt: str, otherwise: str = "") -> str:
+    """A passphrase that a person types, unseen. Raises InvalidInput where nobody can be asked: what to do `otherwise`."""
     if not sys.stdin.isatty():
         raise InvalidInput(
-            "There is no passphrase, and nobody to ask.", advice="Give --passphrase-file, or set TETRARIUM_PASSPHRASE."
+            "There is no passphrase, and nobody to ask.",
+            advice=otherwise or "Give --passphrase-file, or set TETRARIUM_PASSPHRASE.",
         )
     return getpass.getpass(prompt)
 
@@ -86,6 +94,12 @@ def write(text: str) -> None:
     print(visible(text))
 
 
+def counted(number: int, one: str = "memory") -> str:
+    """A number of things: 1 memory, 2 memories."""
+    many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
+    return f"{number} {one if number == 1 else many}"
+
+
 def as_json(record: Any) -> str:
     """A record as one line of JSON."""
     return json.dumps(record, ensure_ascii=False, default=str)
@@ -99,8 +113,13 @@ def first_line(content: str) -> str:
 
 def complain(error: UserError, code: int) -> int:
     """Say on standard error in one line what went wrong; gives the exit code back."""
-    print(f"tetrarium: {visible(' '.join(str(error).split()))}", file=sys.stderr)
+    say_aside(str(error))
     return code
+
+
+def say_aside(text: str) -> None:
+    """One line on standard error."""
+    print(f"tetrarium: {visible(' '.join(text.split()))}", file=sys.stderr)
 
 
 def speak_utf8() -> None:

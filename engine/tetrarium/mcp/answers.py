@@ -289,7 +289,8 @@ def updated(result: tuple[Memory, tuple[Inhibition, ...]]) -> Answer:
         structured.pop("labels", None)
     until = f", expires {_iso(memory.expires_at)}" if memory.expires_at else ""
     pin = ", pinned" if memory.pinned else ""
-    return Answer(structured, f"Memory {memory.id}: {memory.standing}, revision {memory.revision}{pin}{until}.")
+    told = f" {_line(memory.told, 300)}" if memory.told else ""
+    return Answer(structured, f"Memory {memory.id}: {memory.standing}, revision {memory.revision}{pin}{until}.{told}")
 
 
 def _edge(edge: Inhibition) -> dict[str, Any]:

@@ -20,11 +20,14 @@ _NOT_FOUND_BEFORE_2026 = -32002
 def client_name(context: Context) -> str:
     """`name version` of the client, as it introduced itself; one short line, because it is shown beside memories.
 
-    Never the name of a person's program: what an agent stores must not pass for what a person said.
+    Never the name of a person's program: what an agent stores must not pass for what a person said. Nor a secret that
+    somebody wrote into it.
     """
+    from tetrarium.privacy.secrets import mask  # with the first call: the handshake is not to wait for its rules
+
     params = context.session.client_params
     introduced = f"{params.client_info.name} {params.client_info.version}" if params else ""
-    return agent_name(visible(" ".join(introduced.split()))[:72])
+    return agent_name(mask(visible(" ".join(introduced.split())))[0][:72])
 
 
 def refuse_cursor(params: types.PaginatedRequestParams | None) -> None:

@@ -96,6 +96,8 @@ def read_json(line: bytes) -> Any:
         )
     try:
         return json.loads(line.decode(), parse_constant=_no_number)
+    except _NoNumberError as error:
+        raise Unreadable(PARSE_ERROR, f"The line cannot be read: {error}.", _id_beside(line)) from None
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else "it is not JSON in UTF-8"
         raise Unreadable(PARSE_ERROR, f"The line cannot be read: {reason}.", legible_id(line)) from None
@@ -128,5 +130,18 @@ def legible_id(line: bytes) -> RequestId | None:
     return request if isinstance(request, str | int) else None
 
 
+class _NoNumberError(ValueError):
+    """A line that is JSON but for NaN or Infinity, as some programs write them."""
+
+
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no JSON number")
+    raise _NoNumberError(f"{name} is no JSON number")
+
+
+def _id_beside(line: bytes) -> RequestId | None:
+    """The id of a request in which something is no number: wherever it stands, where the rest can be read."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return legible_id(line)
+    return request_id(message) if isinstance(message, dict) else None

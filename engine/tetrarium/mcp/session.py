@@ -302,6 +302,9 @@ def read_message(line: bytes) -> types.JSONRPCMessage:
             "The message holds half a character (a lone \\ud800 … \\udfff); nothing was done.",
             request,
         )
+    if request is None and "method" in message and message.get("id") is not None:
+        # What carries such an id waits for an answer, and would be taken for a notification, which gets none.
+        raise Unreadable(types.INVALID_REQUEST, "The id of a request is a text or a whole number; nothing was done.")
     try:
         return types.jsonrpc_message_adapter.validate_python(message, by_name=False)
     except ValueError:

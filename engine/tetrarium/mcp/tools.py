@@ -121,7 +121,7 @@ def _update(service: MemoryService, values: dict[str, Any], caller: Caller) -> t
     reason, successor = values.pop("reason", ""), values.pop("superseded_by", "")
     if not values and not action:
         raise InvalidInput("There is nothing to change.", advice="Give a field to edit, or an action.")
-    memory = service.update(memory_id, **values, client=caller.client) if values else None
+    memory = edited = service.update(memory_id, **values, client=caller.client) if values else None
     if action == "undo":
         memory = service.revert(memory_id, client=caller.client)
     elif action == "release":
@@ -129,6 +129,8 @@ def _update(service: MemoryService, values: dict[str, Any], caller: Caller) -> t
     elif action == "inhibit":
         memory = service.inhibit(memory_id, reason=reason, successor=successor, client=caller.client)
     assert memory is not None
+    if edited is not None and edited is not memory:
+        memory = replace(memory, told=" ".join(filter(None, (edited.told, memory.told))))
     return memory, service.inhibitions(memory_id)
 
 

@@ -141,6 +141,27 @@ class RestorePreview:
     examples: tuple[tuple[str, str, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RestoreOnePreview:
+    """What bringing one memory back from a backup would change.
+
+    here: "live", "in the trash" or "gone"; differing: what reads otherwise (text, keywords …), none of one that is gone;
+    then, now: its text in the backup and in the space ("" where it is gone).
+    """
+
+    backup: Backup
+    memory_id: str
+    here: str
+    differing: tuple[str, ...]
+    then: str
+    now: str
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is anything to bring back."""
+        return bool(self.differing) or self.here != "live"
+
+
 class CheckState(StrEnum):
     """How one part of a space is."""
 

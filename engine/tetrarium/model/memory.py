@@ -56,6 +56,8 @@ class Memory:
     stored_again: int = 0
     quarantined: str = ""
     """Why it is in quarantine, or ""."""
+    told: str = ""
+    """What the edit that gave it has to say – which secrets were masked –, or ""."""
 
 
 @dataclass(frozen=True, slots=True)

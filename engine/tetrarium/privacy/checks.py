@@ -26,6 +26,10 @@ _TECHNICAL = re.compile(
     r"|hmac\w*|totp|2fa|mfa|sso|v\d+(?:\.\d+)*|jwt\w*|pkcs\d+|tls\d?[\w.]*|i18n|k8s|s3|ec2|ipv[46])(?:\W.*)?$",
     re.IGNORECASE,
 )
+_FOREIGN_PHRASE = re.compile(r"[^\W\d_a-zA-Z]{2,60}[!-~]{0,60}\d{2,}[!-~]{0,20}")
+_SAID_OF_A_PASSWORD = re.compile(
+    "至少|最少|不少于|不低于|不超过|大于|小于|等于|长度|最长|最短|最多|最大|必须|需要|应该|有效期|过期|端口|版本|参见|见附|以及|加密|哈希"
+)
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
 _CASE_CHANGE = re.compile(r"[a-z](?=[A-Z])|[A-Z](?=[a-z])")
@@ -77,6 +81,12 @@ def has_mixture(value: str) -> bool:
     """Letters with digits, or a character that words do not have: what passwords have and words do not."""
     both = _LETTER.search(value) is not None and _DIGIT.search(value) is not None
     return both or any(c in "!@#$%^&*+=~?" for c in value[:-1])
+
+
+def is_foreign_phrase(value: str) -> bool:
+    """A passphrase in another script than Latin: its words, then digits, and nothing after them; no sentence about how
+    long a password must be, which goes on after its digits or says so."""
+    return _FOREIGN_PHRASE.fullmatch(value) is not None and _SAID_OF_A_PASSWORD.search(value) is None
 
 
 def luhn(digits: str) -> bool:

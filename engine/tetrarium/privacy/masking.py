@@ -15,6 +15,9 @@ from tetrarium.privacy import secrets
 MASK, REFUSE, ALLOW = "mask", "refuse", "allow"
 ACTIONS = (MASK, REFUSE, ALLOW)
 
+CLIENT = "client"
+"""The field of a client's name, which is masked as it comes in, whatever the space does with secrets."""
+
 Given = TypeVar("Given")
 
 
@@ -27,8 +30,9 @@ class Masking:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the space refuses what holds a secret, and this does."""
-        return bool(self.found) and self._policy.action == REFUSE
+        """Whether the space refuses what holds a secret, and this does. What a client is called is masked, never
+        refused: no request of it could say otherwise."""
+        return self._policy.action == REFUSE and any(field != CLIENT for _, field in self.found)
 
     def text(self, value: Given, field: str) -> Given:
         """A text without its secrets; None and what is no text as it is."""
@@ -43,6 +47,12 @@ class Masking:
         if isinstance(value, str) or not isinstance(value, Sequence):
             return self.text(value, field)
         return cast("Given", tuple(self.text(word, field) for word in value))
+
+    def client(self, name: Given) -> Given:
+        """A client's name, which came in masked: what was masked in it is remembered."""
+        if isinstance(name, str):
+            self.found += [(kind, CLIENT) for kind in secrets.masks_in(name)]
+        return name
 
     def told(self) -> str:
         """What was masked, as a sentence; "" when nothing was."""

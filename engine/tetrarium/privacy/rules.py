@@ -113,6 +113,8 @@ def _is_password(name: re.Match[str], value: re.Match[str]) -> bool:
         sentence = any(c.isspace() for c in quoted)
         return not sentence or "phrase" in name.group() or any(map(checks.has_mixture, quoted.split()))
     bare = bare_of(value)
+    if not bare[:1].isascii():
+        return checks.is_foreign_phrase(bare)
     if len(bare) < 4 or checks.is_placeholder(bare) or checks.is_code(bare) or checks.is_technical(bare):
         return False
     if checks.has_mixture(bare) or bare.isdigit():
@@ -127,7 +129,7 @@ def _is_key(_: re.Match[str], value: re.Match[str]) -> bool:
     """The value beside a word that means key or token: drawn at random."""
     quoted = value.group("quoted")
     bare = bare_of(value) if quoted is None else quoted
-    if not checks.is_random(bare) or any(c.isspace() for c in bare):
+    if not checks.is_random(bare) or any(c.isspace() for c in bare) or not bare[:1].isascii():
         return False
     return not (checks.is_placeholder(bare) or checks.is_technical(bare) or checks.is_code(bare))
 
@@ -190,7 +192,7 @@ def _is_iban(match: re.Match[str]) -> bool:
 _SIGN = r"""\d?["'`]?\]?\s{0,3}(?P<sign>:=|=>|={1,3}|[:：＝])\s{0,3}"""
 _SAID = r"(?:\s{1,3}[\w'./-]{1,24}){0,4}?\s{1,3}(?P<sign>is|was|are|=|(?:set|changed|reset|rotated)\s{1,3}to)\s{1,3}(?:(?:now|still)\s{1,3})?(?:set\s{1,3}to\s{1,3})?"
 _SAID_IN_CHINESE = r"[\u4e00-\u9fff]{0,4}?(?P<sign>改成了?|改为了?|换成了?|设置?[为成]|是|为|叫)\s{0,3}[:：]?\s{0,3}"
-_VALUE = r"""(?:[brfu]{0,2}\\?(?P<mark>["'`])(?P<quoted>(?:(?!(?P=mark))[^\\\r\n]){1,2000})(?=\\?(?P=mark)|$)|(?P<bare>[!#-&*-:<-_a-~]{3,200}))"""
+_VALUE = r"""(?:[brfu]{0,2}\\?(?P<mark>["'`])(?P<quoted>(?:(?!(?P=mark))[^\\\r\n]){1,2000})(?=\\?(?P=mark)|$)|(?P<bare>[!#-&*-:<-_a-~]{3,200}|[^\W\d_a-zA-Z][\w!#-&*+./:<-@^~-]{3,63}))"""
 _TAILS = tuple(re.compile(sign + _VALUE, re.IGNORECASE) for sign in (_SIGN, _SAID, _SAID_IN_CHINESE))
 
 NAMED = (

@@ -6,7 +6,7 @@ from tetrarium.model import SecretPolicy
 from tetrarium.privacy.masking import Masking
 from tetrarium.storage.exchange import Record
 
-_TEXTS = ("content", "author", "session", "file", "found_by", "reason", "note", "name")
+_TEXTS = ("content", "author", "session", "file", "project", "client", "found_by", "reason", "note", "name")
 _WORDS = ("keywords", "labels", "entities")
 
 

@@ -1,8 +1,9 @@
 """Find secrets in a text and mask them, before anything else sees the text.
 
 A mask tells the kind and nothing else – `[secret: AWS key]` – and is the same every time, so that two texts which
-differ in a secret only are one memory. Any text takes time linear in its length (a test holds it to that). The
-rules are data (`rules`); private keys, which span lines, are found here.
+differ in a secret only are one memory. A mask is never a secret, nor part of one: masking what is masked changes
+nothing. Any text takes time linear in its length (a test holds it to that). The rules are data (`rules`); private keys,
+which span lines, are found here.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ _KEY_BODY_BEFORE = re.compile(r"(?:[A-Za-z0-9+/=\s]|\\[nr])*\Z")
 _BODY_BEFORE = 8_000
 """Characters before an END line that may belong to a key whose BEGIN was cut off."""
 
+_PRIVATE_KEY = "private key"
+_KINDS = sorted({_PRIVATE_KEY, MAIL.kind, *(rule.kind for rule in RULES), *(rule.kind for rule in NAMED)})
+_MASK = re.compile(rf"\[secret: ({'|'.join(_KINDS)})\]")
+_PASSES = 8
+"""A secret may come to light beside one that was masked, so a masked text is looked through again; nearly always once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -33,8 +40,9 @@ class Span:
 
 def find(text: str, *, mail: bool = False) -> tuple[Span, ...]:
     """The secrets of a text in order, not overlapping. mail: e-mail addresses too."""
+    text = _without_masks(text)
     lowered = _lowered(text)
-    spans = list(_private_keys(text)) if "private key" in lowered else []
+    spans = list(_private_keys(text)) if _PRIVATE_KEY in lowered else []
     for rule in (*RULES, MAIL) if mail else RULES:
         if any(cue in lowered for cue in rule.cues):
             spans.extend(_spans(rule, text))
@@ -45,20 +53,40 @@ def find(text: str, *, mail: bool = False) -> tuple[Span, ...]:
 
 
 def mask(text: str, *, mail: bool = False) -> tuple[str, tuple[str, ...]]:
-    """The text with every secret replaced by its mask, and the kinds in the order in which they stand."""
-    spans = find(text, mail=mail)
-    if not spans:
-        return text, ()
-    parts, at = list[str](), 0
-    for span in spans:
-        parts += (text[at : span.start], mask_of(span.kind))
-        at = span.end
-    return "".join((*parts, text[at:])), tuple(span.kind for span in spans)
+    """The text with every secret replaced by its mask, and the kinds in the order in which they were found."""
+    kinds = list[str]()
+    for _ in range(_PASSES):
+        spans = find(text, mail=mail)
+        if not spans:
+            break
+        text = _replaced(text, spans)
+        kinds += (span.kind for span in spans)
+    return text, tuple(kinds)
+
+
+def masks_in(text: str) -> tuple[str, ...]:
+    """The kinds of the masks that stand in a text."""
+    return tuple(mask[1] for mask in _MASK.finditer(text))
 
 
 def mask_of(kind: str) -> str:
     """What stands in place of a secret."""
     return f"[secret: {kind}]"
+
+
+def _replaced(text: str, spans: tuple[Span, ...]) -> str:
+    parts, at = list[str](), 0
+    for span in spans:
+        parts += (text[at : span.start], mask_of(span.kind))
+        at = span.end
+    return "".join((*parts, text[at:]))
+
+
+def _without_masks(text: str) -> str:
+    """The text with blank lines in place of its masks, as long as they: no pattern reaches across so many."""
+    if "[secret: " not in text:
+        return text
+    return _MASK.sub(lambda mask: "\n" * len(mask[0]), text)
 
 
 def _spans(rule: Rule, text: str) -> Iterator[Span]:
@@ -116,16 +144,16 @@ def _private_keys(text: str) -> Iterator[Span]:
         following = begins[number + 1][0] if number + 1 < len(begins) else len(text)
         if place < len(ends) and ends[place][0] < following:
             closed.add(place)
-            yield Span(begin, ends[place][1], "private key")
+            yield Span(begin, ends[place][1], _PRIVATE_KEY)
         else:
             body = _KEY_BODY.match(text, head, following)
             end = body.end() if body else head
-            yield Span(begin, begin + len(text[begin:end].rstrip()), "private key")
+            yield Span(begin, begin + len(text[begin:end].rstrip()), _PRIVATE_KEY)
     for place, (start, end) in enumerate(ends):
         if place not in closed:
             floor = max(ends[place - 1][1] if place else 0, start - _BODY_BEFORE)
             body = _KEY_BODY_BEFORE.search(text[floor:start])
-            yield Span(floor + (body.start() if body else start - floor), end, "private key")
+            yield Span(floor + (body.start() if body else start - floor), end, _PRIVATE_KEY)
 
 
 def _merged(spans: list[Span]) -> tuple[Span, ...]:

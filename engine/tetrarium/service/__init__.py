@@ -15,7 +15,7 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     arranging  clusters: walk, name, plan, apply, undo, examine, repair
     curating   trashed, corrections, amend_inhibition, inhibit_all, label_all, let_through, tune
     rehearsing rehearse: a recall of before under other premises
-    keeping    backup, backups, preview_restore, restore_backup, restore_memory; the daily copy
+    keeping    backup, backups, preview_restore(_memory), restore_backup, restore_memory; the daily copy
     healing    health, heal
     undoing    history, undo, redo, undo_client
     locking    encrypt, decrypt, rekey: on a closed space; open_space unlocks
@@ -25,7 +25,7 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
 
 from tetrarium.lifecycle.trust import WINDOW
 from tetrarium.service.door import EVERYWHERE
-from tetrarium.service.keeping import restore_damaged
+from tetrarium.service.keeping import backup_for_damaged, restore_damaged
 from tetrarium.service.locking import decrypt, encrypt, rekey
 from tetrarium.service.memory_service import SAMPLE, MemoryService, fill_sample, kept_snapshot, open_space
 
@@ -34,6 +34,7 @@ __all__ = [
     "SAMPLE",
     "WINDOW",
     "MemoryService",
+    "backup_for_damaged",
     "decrypt",
     "encrypt",
     "fill_sample",

@@ -113,7 +113,7 @@ class Asking(Screening, Reranking):
         Raises InvalidInput for a budget under 1 or a void target outside 0 … 0.6.
         """
         started = time.perf_counter()
-        text = self._question(query)
+        text, project = self._question(query), self._project(project)
         self.catch_up()  # first: the space may keep other dials by now
         tokens = self.settings.default_budget if budget is None else _budget(budget, self.settings.max_budget)
         target = self.settings.void_target if void_target is None else _void_target(void_target)

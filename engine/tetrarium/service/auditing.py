@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from tetrarium.errors import InvalidInput
 from tetrarium.lifecycle import ingest
 from tetrarium.model import AuditEntry, AuditFlag, AuditProof
+from tetrarium.privacy.secrets import mask
 from tetrarium.service.auditor import flags_of
 from tetrarium.service.door import Door, page_bounds
 from tetrarium.storage import memories as rows
@@ -21,7 +22,7 @@ class Auditing(Door):
     @contextmanager
     def acting_as(self, client: str) -> Iterator[None]:
         """Verbs inside that name no client are noted under this one."""
-        before, self._auditor.acting = self._auditor.acting, client
+        before, self._auditor.acting = self._auditor.acting, mask(client)[0]
         try:
             yield
         finally:

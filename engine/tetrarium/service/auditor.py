@@ -36,7 +36,7 @@ READS = frozenset(
         "search", "recall", "gather", "explain", "trace", "traces", "get", "versions", "inhibitions", "contradictions",
         "page", "snapshot", "snapshot_since", "cluster", "neighbours", "path_between", "relations", "history",
         "known", "members", "overview", "briefing", "lately", "review", "export", "quarantined", "overdue",
-        "try_exclusion", "corrections", "rehearse", "trash", "trashed",
+        "try_exclusion", "corrections", "rehearse", "trash", "trashed", "preview_restore_memory",
     ]
 )  # fmt: skip
 WRITES = frozenset(
@@ -171,7 +171,7 @@ def _bursts(sums: Sequence[tuple[str, int, int]]) -> dict[tuple[str, int], int]:
 
 
 def noted(service: type[Service]) -> type[Service]:
-    """Note every verb of the service: the one place where that happens."""
+    """Note every verb of the service, and mask what its client is called: the one place where that happens."""
     for name in sorted(READS | WRITES):
         method = getattr(service, name, None)
         if method is not None:
@@ -185,6 +185,9 @@ def _noted(verb: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def noting(self: Any, *args: Any, **given: Any) -> Any:
         auditor: Auditor = self._auditor
+        for name in ("client", "by"):
+            if isinstance(told := given.get(name), str):
+                given[name], _ = mask(told)
         client = str(given.get(who) or auditor.acting)
         session, _ = mask(str(given.get("session", "")))
         return auditor.run(verb, client, session, args, lambda: method(self, *args, **given))

@@ -66,7 +66,8 @@ class Editing(Erasing):
 
         A pinned memory is spared by every forgetting by filter. expires_at: a time, or "never". Pin and expiry alone
         make no version. Raises NotFound, InvalidInput, StaleEdit when its revision is not the expected one, and
-        NotTrusted when `client` may not change what its owner stored. Secrets are masked as in a store.
+        NotTrusted when `client` may not change what its owner stored. Secrets are masked as in a store; `told` of the
+        memory says which.
         """
         hide = self._masking()
         text = None if content is None else hide.text(ingest.clean_content(content, self.settings), "content")
@@ -125,7 +126,8 @@ class Editing(Erasing):
                 rows.set_vector(connection, num, self._space.model, vector)
             return num
 
-        return self._memory(self._space.write(plan, commit, op="update", client=client))
+        memory = self._memory(self._space.write(plan, commit, op="update", client=client))
+        return replace(memory, told=hide.told())
 
     def revert(self, memory_id: str, *, client: str = "") -> Memory:
         """Undo the last edit: text, keywords, labels, category and importance of the version before, as a new one.
@@ -154,8 +156,9 @@ class Editing(Erasing):
         author: who says so, else the client. Raises NotFound, NotTrusted, and InvalidInput when it is inhibited
         already or its successor is.
         """
-        why = ingest.clean_name(self._masking().text(reason, "reason"), "reason")
-        who = ingest.clean_name(author or client, "author")
+        hide = self._masking()
+        why = ingest.clean_name(hide.text(reason, "reason"), "reason")
+        who = ingest.clean_name(hide.text(author or client, "author"), "author")
 
         def plan() -> tuple[int, int | None]:
             num = self._number(memory_id)
@@ -176,7 +179,8 @@ class Editing(Erasing):
             rows.inhibit(connection, num, successor=heir, reason=why, author=who, now=rows.now())
             return num
 
-        return self._memory(self._space.write(plan, commit, op="inhibit", client=client))
+        memory = self._memory(self._space.write(plan, commit, op="inhibit", client=client))
+        return replace(memory, told=hide.told())
 
     def release(self, memory_id: str, *, client: str = "") -> Memory:
         """Lift the inhibition of a memory: it may be answered again, as before.
@@ -328,6 +332,7 @@ class Editing(Erasing):
                 (self._purge if permanently else self._trash)(connection, num)
             return replace(preview, done=True, confirm="", ids=tuple(self._space.indexes.table.ids[n] for n in nums))
 
+        project = self._project(project)
         self.catch_up()
         preview = plan()[0]
         if not confirm:

@@ -224,6 +224,7 @@ class Exchange(Erasing):
         words = ingest.clean_words(labels, "labels")
         first = None if since is None else ingest.parse_moment(since, "since")
         last = None if until is None else ingest.parse_moment(until, "until")
+        project = self._project(project)
         narrowed = bool(words or kinds or first or last or project != EVERYWHERE)
         if not narrowed and trash:
             return Selection(everything, whole=True)

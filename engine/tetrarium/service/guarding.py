@@ -173,6 +173,8 @@ class Guarding(Erasing):
             "author": memory.source.author,
             "session": memory.source.session,
             "file": memory.source.file,
+            "project": memory.source.project,
+            "client": memory.source.client,
         }
         words = {"keywords": memory.keywords, "labels": memory.labels, "entities": memory.entities}
         changed, found = masked_texts(texts, mail=mail)
@@ -183,7 +185,7 @@ class Guarding(Erasing):
         if not found:
             return found
         now = texts | changed
-        source = replace(memory.source, author=now["author"], session=now["session"], file=now["file"])
+        source = replace(memory.source, **{name: now[name] for name in texts if name != "content"})
         draft = ingest.make_draft(
             now["content"],
             keywords=words["keywords"],

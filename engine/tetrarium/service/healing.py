@@ -6,12 +6,13 @@ changes nothing.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import timedelta
 
-from tetrarium import snapshots
+from tetrarium import paths, snapshots
 from tetrarium.errors import DamagedSpace, EngineError
 from tetrarium.model import CheckState, Health, HealthCheck
 from tetrarium.service.auditing import Auditing
@@ -26,7 +27,8 @@ from tetrarium.storage.seals import Sealed
 EXAMPLES = 5
 """Ids or names that a check names."""
 
-_RESTORE = "`tetrarium restore` goes back to a backup, after a preview."
+_RESTORE = "`tetrarium restore` previews the way back to a backup; --apply goes it."
+_NO_BACKUP = "There is no backup to take it from; it stays left out, and everything else goes on."
 _FIX = "`tetrarium doctor --fix` puts it right, after a copy."
 
 _RECORDS: tuple[tuple[str, tuple[Sealed, ...], str], ...] = (
@@ -100,11 +102,15 @@ class Healing(Keeping, Auditing):
         yield self._clock_check()
         yield _check("picture", int(self._picture_is_damaged()), "the packed picture is damaged", repairable=True)
 
+    def _remedy(self) -> str:
+        """What to do about damage in the store itself."""
+        return f"{_FIX} Else: {_RESTORE}" if backups.exist(self.path) else _FIX
+
     def _store_check(self, damage: Damage) -> HealthCheck:
         database = self._space.database
         if damage.structure:
             words = f"the pages of {database.path.name} are damaged: {damage.structure[0]}"
-            return HealthCheck("store", CheckState.BAD, words, f"{_FIX} Else: {_RESTORE}", True, len(damage.structure))
+            return HealthCheck("store", CheckState.BAD, words, self._remedy(), True, len(damage.structure))
         if database.trouble:
             remedy = "Check the disk, then start Tetrarium again."
             return HealthCheck("store", CheckState.BAD, f"{database.trouble}; it is only read", remedy)
@@ -119,7 +125,13 @@ class Healing(Keeping, Auditing):
         ids = tuple(memory_id for memory_id, _ in self._space.history.ids([num for num, _ in keys]).values())
         words = f"{len(keys)} damaged, left out of every answer"
         return HealthCheck(
-            "memories", CheckState.BAD, words, f"{_FIX} Else: {_RESTORE}", True, len(keys), ids[:EXAMPLES]
+            "memories",
+            CheckState.BAD,
+            words,
+            self._remedy() if backups.exist(self.path) else _NO_BACKUP,
+            True,
+            len(keys),
+            ids[:EXAMPLES],
         )
 
     def _place_checks(self, damage: Damage) -> Iterator[HealthCheck]:
@@ -142,7 +154,14 @@ class Healing(Keeping, Auditing):
         )
 
     def _backup_check(self) -> HealthCheck:
-        found = backups.copies(self.path)
+        try:
+            os.listdir(self.path / paths.BACKUPS)
+            found = backups.copies(self.path)
+        except FileNotFoundError:
+            found = []
+        except OSError as error:
+            words = f"the folder {self.path / paths.BACKUPS} cannot be read ({error.strerror})"
+            return HealthCheck("backups", CheckState.BAD, words, "Make it a folder that you can read and write.")
         damaged = [c.name for c in found if not backups.is_unchanged(c) and backups.damage_of(c)]
         if damaged:
             words = f"{len(damaged)} of {len(found)} backups are damaged"

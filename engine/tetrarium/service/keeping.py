@@ -17,7 +17,7 @@ from tetrarium import paths, snapshots
 from tetrarium.errors import DamagedSpace, InvalidInput, NotFound, NotTrusted, SpaceBusy, UserError
 from tetrarium.lifecycle import ingest
 from tetrarium.lifecycle.trust import Trust, trust_of
-from tetrarium.model import Backup, Draft, Float32, Memory, RestorePreview, Standing
+from tetrarium.model import Backup, Draft, Float32, Memory, RestoreOnePreview, RestorePreview, Standing
 from tetrarium.service.door import Door
 from tetrarium.storage import backups, reserve, restoring
 from tetrarium.storage import memories as rows
@@ -28,6 +28,9 @@ from tetrarium.storage.privacy import PrivacyReader
 
 EXAMPLES = 5
 """Memories of each kind that a preview names."""
+
+_WORDS = ("text", "keywords", "labels", "category", "importance")
+"""What of a memory comes back from a backup, in the order of `_words`."""
 
 _ATTEMPTS = 5
 """How often a restore begins anew because somebody stored meanwhile."""
@@ -57,7 +60,10 @@ class Keeping(Door):
         return _told(copy)
 
     def preview_restore(self, name: str = "") -> RestorePreview:
-        """What going back to a backup would change; "": the newest. Changes nothing. Raises NotFound, DamagedSpace."""
+        """What going back to a backup would change; "": the newest that no way back has made. Changes nothing.
+
+        Raises NotFound, DamagedSpace.
+        """
         self.catch_up()
         copy = self._sound(name)
         with self._open_copy(copy) as reader:
@@ -98,6 +104,21 @@ class Keeping(Door):
             "Other programs wrote to this space without a pause; nothing was restored.", advice="Try again."
         )
 
+    def preview_restore_memory(self, name: str, memory_id: str) -> RestoreOnePreview:
+        """What bringing one memory back would change. Changes nothing. Raises NotFound, DamagedSpace."""
+        self.catch_up()
+        copy = self._sound(name)
+        wanted, then, _ = self._kept_in(copy, memory_id)
+        live, trashed = self._numbers_of(wanted)
+        num = live or trashed
+        if num is None:
+            return RestoreOnePreview(_told(copy), wanted, "gone", (), then.content, "")
+        now = self._memory(num)
+        pairs = zip(_WORDS, _words(then), _words(now), strict=True)
+        differing = tuple(what for what, a, b in pairs if a != b)
+        here = "in the trash" if trashed else "live"
+        return RestoreOnePreview(_told(copy), wanted, here, differing, then.content, now.content)
+
     def restore_memory(self, name: str, memory_id: str, *, client: str = "") -> Memory:
         """Bring one memory back as a backup has it: from the trash, with its words, or wholly where it is gone.
 
@@ -105,17 +126,11 @@ class Keeping(Door):
         """
         if trust_of(client) is not Trust.PERSON:
             raise NotTrusted("Only a person brings memories back from a backup; nothing changed.")
-        wanted = memory_id.strip().upper()
-        with self._open_copy(self._sound(name)) as reader:
-            num = reader.number(wanted)
-            if num is None:
-                raise NotFound(f"The backup has no memory '{memory_id}'.")
-            (kept,) = reader.memories([num])
-            wording = reader.wording(num, kept.revision)
+        wanted, kept, wording = self._kept_in(self._sound(name), memory_id)
         draft = self._as_it_was(kept, wording)
         (vector,) = self._space.embed_passages([ingest.spoken(kept.content, kept.source)])
         self._space.write(
-            lambda: (self._space.reader.number(wanted), self._space.reader.number(wanted, in_trash=True)),
+            lambda: self._numbers_of(wanted),
             lambda connection, found: self._bring_back(connection, found, kept, draft, vector),
             op="restore memory",
             client=client,
@@ -176,10 +191,25 @@ class Keeping(Door):
         found = backups.copies(self.path)
         wanted = name.strip()
         for copy in found:
-            if wanted in ("", copy.name, copy.name.removesuffix(".db")):
+            if _is_meant(copy, wanted):
                 return copy
         what = f"There is no backup '{name}'." if found else "There is no backup yet."
         raise NotFound(what, advice="`tetrarium backup --list` shows those there are; `tetrarium backup` makes one.")
+
+    def _kept_in(self, copy: Copy, memory_id: str) -> tuple[str, Memory, rows.Wording | None]:
+        """A memory of a backup: its id, itself, its words as they were given. Raises NotFound."""
+        wanted = memory_id.strip().upper()
+        with self._open_copy(copy) as reader:
+            num = reader.number(wanted)
+            if num is None:
+                raise NotFound(f"Backup {copy.name} has no memory '{memory_id}'; nothing changed.")
+            (kept,) = reader.memories([num])
+            return wanted, kept, reader.wording(num, kept.revision)
+
+    def _numbers_of(self, memory_id: str) -> tuple[int | None, int | None]:
+        """The number of a memory among those that live, and in the trash."""
+        reader = self._space.reader
+        return reader.number(memory_id), reader.number(memory_id, in_trash=True)
 
     def _sound(self, name: str) -> Copy:
         copy = self._copy_named(name)
@@ -275,19 +305,39 @@ class Keeping(Door):
             rows.set_vector(connection, num, self._space.model, vector)
 
 
+def backup_for_damaged(folder: Path, name: str = "") -> Backup:
+    """The backup that `restore_damaged` would put in place. Changes nothing. Raises NotFound."""
+    return _told(_soundest(folder, name))
+
+
 def restore_damaged(folder: Path, name: str = "") -> tuple[Backup, Path]:
     """For a space that cannot be opened any more: put a backup in the place of its store, whose files are kept aside.
 
     Gives the backup and the folder with what was there. Raises NotFound, DamagedSpace.
     """
-    found = [copy for copy in backups.copies(folder) if name.strip() in ("", copy.name, copy.name.removesuffix(".db"))]
-    sound = next((copy for copy in found if backups.is_unchanged(copy) or not backups.damage_of(copy)), None)
-    if sound is None:
-        raise NotFound("There is no sound backup of this space." if not name else f"There is no sound backup '{name}'.")
+    sound = _soundest(folder, name)
     aside = folder / f"damaged-{rows.now():%Y%m%dT%H%M%SZ}"
     restoring.put_in_place(folder / paths.STORE_FILE, sound.file, aside)
     snapshots.discard(folder)
     return _told(sound), aside
+
+
+def _soundest(folder: Path, name: str) -> Copy:
+    """The backup of that name, or the newest, if it is sound. What a way back has made comes last: it was left on purpose."""
+    found = backups.copies(folder)
+    wanted = name.strip()
+    meant = [copy for copy in found if _is_meant(copy, wanted)]
+    if not wanted:
+        meant += [copy for copy in found if copy not in meant]
+    for copy in meant:
+        if backups.is_unchanged(copy) or not backups.damage_of(copy):
+            return copy
+    raise NotFound(f"There is no sound backup '{name}'." if wanted else "There is no sound backup of this space.")
+
+
+def _is_meant(copy: Copy, name: str) -> bool:
+    """Whether a name means a copy; "" any but those that a way back has made, or a second one would undo the first."""
+    return name in (copy.name, copy.name.removesuffix(".db")) if name else copy.cause != "restore"
 
 
 def _told(copy: Copy) -> Backup:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from tetrarium import paths
-from tetrarium.errors import InvalidInput, NotFound, SpaceLocked
+from tetrarium.errors import DamagedSpace, InvalidInput, NotFound, SpaceBusy, SpaceLocked
 from tetrarium.model import Recoding
 from tetrarium.privacy import keys
 from tetrarium.storage import backups, cipher, recoding
+from tetrarium.storage.database import refuse_unnameable
 
 _NEXT_KEY = f"{paths.KEY_FILE}.next"
 """The key file of a change of key that is under way."""
@@ -43,7 +44,11 @@ def encrypt(folder: Path, *, passphrase: str | None = None, keychain: bool = Fal
         raise InvalidInput(f"The space in {folder} is encrypted already.", advice="`tetrarium rekey` changes its key.")
     key = keys.new_key()
     keys.write(folder, _wrapped(key, passphrase, keychain))
-    return _recoded(folder, None, key)
+    try:
+        return _recoded(folder, None, key)
+    finally:
+        if cipher.is_plain(folder / paths.STORE_FILE):  # refused: no key of anything stays behind
+            keys.forget(folder)
 
 
 def decrypt(folder: Path, *, passphrase: str | None = None) -> Recoding:
@@ -63,7 +68,11 @@ def rekey(
     """
     old, new = _key(folder, passphrase), keys.new_key()
     keys.write(folder, _wrapped(new, new_passphrase, keychain), name=_NEXT_KEY)
-    done = _recoded(folder, old, new)
+    try:
+        done = _recoded(folder, old, new)
+    except (SpaceBusy, DamagedSpace):  # raised before the store is swapped
+        keys.forget(folder, name=_NEXT_KEY)
+        raise
     _take_next(folder)
     return done
 
@@ -84,6 +93,7 @@ def _key(folder: Path, passphrase: str | None) -> bytes:
 
 
 def _expect(folder: Path) -> None:
+    refuse_unnameable(folder)
     if not (folder / paths.STORE_FILE).is_file():
         raise NotFound(f"There is no space in {folder}.", advice="Name its folder with --data-dir.")
 

@@ -120,7 +120,7 @@ class Relating(Screening):
             raise InvalidInput(f"limit is {limit!r}.", advice=f"Give 1 to {MAX_NODES}.")
         wanted = {_kind(kind) for kind in ((kinds,) if isinstance(kinds, str) else kinds) if kind}
         self.catch_up()
-        seen = self._visible(project)
+        seen = self._visible(self._project(project))
         first = self._start(start, seen)
 
         def edges_at(ring: list[Node]) -> Iterable[Edge]:

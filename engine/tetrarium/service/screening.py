@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypeVar
 
 from tetrarium.config import Settings
 from tetrarium.errors import InvalidInput
@@ -10,9 +11,12 @@ from tetrarium.lifecycle.trust import Trust, trust_of
 from tetrarium.model import Draft, SecretPolicy
 from tetrarium.privacy import exclusions, instructions
 from tetrarium.privacy.masking import Masking
+from tetrarium.recall.ranking import Scope
 from tetrarium.service.door import Door, question_text
 from tetrarium.storage import memories as rows
 from tetrarium.storage import privacy as privacy_rows
+
+Given = TypeVar("Given")
 
 POLICY = "secrets"
 """Under which the space keeps its policy, among its facts."""
@@ -32,6 +36,13 @@ class Screening(Door):
 
     def _masking(self) -> Masking:
         return Masking(self.secret_policy())
+
+    def _project(self, project: Given) -> Given:
+        """A project as it is stored: with its secrets masked, so that it is found under the name that holds them."""
+        return self._masking().text(project, "project")
+
+    def _scope(self, project: str | None, state: str, *, beside: int | None = None, of_person: bool = False) -> Scope:
+        return super()._scope(self._project(project), state, beside=beside, of_person=of_person)
 
     def _question(self, query: object) -> str:
         """A question as it is ranked and kept: one line, its secrets masked."""

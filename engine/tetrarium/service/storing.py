@@ -90,10 +90,10 @@ class Storing(Screening):
             category=None if category is None else ingest.parse_category(category),
             importance=None if importance is None else ingest.parse_share(importance, "importance"),
             source=Source(
-                client=ingest.clean_name(client, "client"),
+                client=ingest.clean_name(hide.client(client), "client"),
                 author=ingest.clean_name(hide.text(author, "author"), "author"),
                 session=ingest.clean_name(hide.text(session, "session"), "session"),
-                project=ingest.clean_project(project),
+                project=ingest.clean_project(hide.text(project, "project")),
                 file=ingest.clean_name(hide.text(file, "file"), "file"),
             ),
             created_at=rows.now() if created_at is None else ingest.parse_moment(created_at, "created_at"),
@@ -177,6 +177,8 @@ class Storing(Screening):
         if correction.is_id(name):
             return self._number(name), ()
         ranking, _, _ = self._ranked(question_text(name), self._scope(project, "live"))
+        if ranking.evidence is not None and ranking.evidence < self.settings.evidence_floor:
+            return None, ()  # nothing here is about that: the nearest are no candidates
         table = self._space.indexes.table
         scores = ranking.scores.total[:SHOWN_CANDIDATES].tolist()
         nums = ranking.nums[: len(scores)].tolist()

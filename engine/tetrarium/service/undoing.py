@@ -18,6 +18,7 @@ from tetrarium.errors import InvalidInput, NotFound, NotTrusted, StaleEdit, User
 from tetrarium.lifecycle import ingest
 from tetrarium.lifecycle.trust import may_change
 from tetrarium.model import BulkUndo, Draft, Float32, HistoryEntry, Memory
+from tetrarium.privacy.secrets import mask
 from tetrarium.service.door import check_trust, named, page_bounds
 from tetrarium.service.keeping import Keeping
 from tetrarium.storage import clusters as cluster_rows
@@ -44,6 +45,7 @@ _DONE = {
     "relation": {(0, 1): "related", (1, 0): "relation taken back"},
 }
 _TOUCHED = {"text": "edited", "standing": "pin or expiry set", "feedback": "judged", "contradiction": "settled"}
+_TOUCHED |= {"name": "cluster named", "plan": "clusters rearranged", "space": "space restored"}
 
 Place = tuple[int, str, str]
 """Where an effect took place: number of the memory, aspect, key."""
@@ -88,6 +90,7 @@ class Undoing(Keeping):
         spared and named. by: who asks. Raises InvalidInput, NotTrusted.
         """
         start = 0 if since is None else rows.microseconds(ingest.parse_moment(since, "since"))
+        client, _ = mask(client)  # as it stands in history
         if not may_change(by, client):
             raise NotTrusted(f"{named(by)} may not take back what {named(client)} did; nothing changed.")
 
@@ -391,16 +394,41 @@ def _ids(effects: Iterable[Effect], known: dict[int, tuple[str, str]]) -> tuple[
 
 
 def _summary(entry: Entry, effects: Sequence[Effect], known: dict[int, tuple[str, str]]) -> str:
-    counts: Counter[str] = Counter()
+    """What was done and to which memory, one part for all to which the same was done; what is deleted for good has no
+    words any more."""
+    done: dict[int, dict[str, None]] = {}
+    besides: Counter[str] = Counter()
     for effect in effects:
         if effect.aspect == "place":
             continue
-        told = _DONE.get(effect.aspect, {}).get((effect.before, effect.after)) or _TOUCHED.get(effect.aspect)  # type: ignore[arg-type]
-        counts[told or {"name": "cluster named", "plan": "clusters rearranged", "space": "space restored"}.get(effect.aspect, "changed")] += 1  # fmt: skip
-    words = next((known[e.num][1] for e in effects if e.num in known and known[e.num][1]), "")
-    parts = ", ".join(what if count == 1 else f"{count} {what}" for what, count in counts.items())
-    undo = (
-        f"{entry.op} of {entry.undoes[0]}" if len(entry.undoes) == 1 else f"{entry.op} of {len(entry.undoes)} entries"
-    )
-    head = f"{undo}: {parts}" if entry.undoes else parts
-    return f"{head}: “{' '.join(words.split())}”" if words else head
+        if effect.num:
+            done.setdefault(effect.num, {})[_what(effect)] = None
+        else:
+            besides[_what(effect)] += 1
+    alike: dict[str, list[int]] = {}
+    for num, whats in done.items():
+        alike.setdefault(", ".join(whats), []).append(num)
+    parts = [_part(what, len(nums), _first_words(nums, known)) for what, nums in alike.items()]
+    parts += [_part(what, count, "") for what, count in besides.items()]
+    if not entry.undoes:
+        return "; ".join(parts)
+    back = f"{entry.undoes[0]}" if len(entry.undoes) == 1 else f"{len(entry.undoes)} entries"
+    return f"{entry.op} of {back}: {'; '.join(parts)}"
+
+
+def _what(effect: Effect) -> str:
+    """What an effect did, in a word or a few."""
+    told = _DONE.get(effect.aspect, {}).get((effect.before, effect.after))  # type: ignore[arg-type]
+    return told or _TOUCHED.get(effect.aspect) or "changed"
+
+
+def _first_words(nums: Iterable[int], known: dict[int, tuple[str, str]]) -> str:
+    """Of the first of these memories that has words."""
+    words = next((known[num][1] for num in nums if num in known and known[num][1]), "")
+    return " ".join(words.split())
+
+
+def _part(what: str, count: int, words: str) -> str:
+    head = what if count == 1 else f"{count} {what}"
+    quoted = f" “{words}”" if words else ""
+    return f"{head}{quoted}{' …' if quoted and count > 1 else ''}"

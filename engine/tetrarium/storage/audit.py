@@ -22,6 +22,7 @@ from typing import Any
 
 import apsw
 
+from tetrarium.storage.cipher import make_private
 from tetrarium.storage.database import Database
 
 MOST_IDS = 1_000
@@ -135,6 +136,7 @@ class Mirror:
             return
         new = self._file.with_name(f"{self._file.name}.{os.getpid()}.new")
         with suppress(OSError):
+            make_private(new)
             new.write_text(json.dumps([end.count, end.digest]), encoding="ascii")
             new.replace(self._file)
             self._kept = end

@@ -59,6 +59,13 @@ def copies(folder: Path) -> list[Copy]:
     return sorted(found, key=lambda copy: (copy.at, copy.name), reverse=True)
 
 
+def exist(folder: Path) -> bool:
+    """Whether there is a copy of the space in a folder; False also where that cannot be told."""
+    with suppress(OSError):
+        return any(_NAME.fullmatch(file.name) for file in (folder / paths.BACKUPS).iterdir())
+    return False
+
+
 def make(store: Path, cause: str, now: datetime) -> Iterator[Copy | None]:
     """Copy a store, in slices; the last one gives the copy. Raises DamagedSpace when what was copied is not sound."""
     with explained(store.parent / paths.BACKUPS):
@@ -215,6 +222,7 @@ def _note(file: Path, seq: int, memories: int, content: Path | None = None) -> N
     """Keep hash and counts of a copy beside it: written beside, synced, renamed."""
     told = {"blake2b": _digest(content or file), "seq": seq, "memories": memories}
     beside = _sum_of(file).with_suffix(f".{os.getpid()}{_PART}")
+    cipher.make_private(beside)
     with beside.open("w", encoding="utf-8") as stream:
         json.dump(told, stream)
         stream.flush()

@@ -8,6 +8,7 @@ of the space, which is in memory only (`privacy.keys` finds it).
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
@@ -64,6 +65,8 @@ def is_encrypted(folder: Path) -> bool:
 def connect(file: Path, *, flags: int = _READ_WRITE, immutable: bool = False) -> apsw.Connection:
     """A connection to a SQLite file of a space, with its key where it is encrypted. Raises what the driver raises."""
     name = f"{file.resolve().as_uri()}?immutable=1" if immutable else str(file)
+    if flags & apsw.SQLITE_OPEN_CREATE and not immutable:
+        make_private(file)
     if immutable:
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     connection = apsw.Connection(name, flags=flags)
@@ -72,6 +75,14 @@ def connect(file: Path, *, flags: int = _READ_WRITE, immutable: bool = False) ->
     if key is not None and (file.name == paths.STORE_FILE or not is_plain(file)):
         give(connection, key)
     return connection
+
+
+def make_private(file: Path) -> None:
+    """Make an empty file that only this person may read, unless there is one: SQLite would let everybody read it, and
+    gives its log the rights of the file. Where it cannot be made, SQLite says why."""
+    with suppress(OSError):
+        # Nobody has a lock on what is made here, so closing it takes none away.
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def attach(connection: apsw.Connection, file: Path, name: str) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import apsw
 
@@ -59,6 +59,7 @@ class Database:
         made), DiskFull, SpaceBusy. An existing space in a read-only folder opens for reading.
         """
         file = folder / paths.STORE_FILE
+        refuse_unnameable(folder)
         with explained(file):
             if file.exists() and file.stat().st_size:
                 _refuse_foreign(file)
@@ -219,6 +220,7 @@ def stamp_of(file: Path) -> Stamp:
 
     Raises SpaceUnavailable.
     """
+    refuse_unnameable(file.parent)
     with explained(file):
         connection = cipher.connect(file, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
@@ -228,6 +230,17 @@ def stamp_of(file: Path) -> Stamp:
         finally:
             connection.close()
     return int(seq or 0), int(json.loads(recalls)["count"]) if recalls else 0
+
+
+def refuse_unnameable(folder: Path) -> None:
+    """Raises SpaceUnavailable for a folder whose name is no text: SQLite takes names in UTF-8 only."""
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        raise errors.SpaceUnavailable(
+            f"The name of the folder {str(folder)!a} cannot be read as text in this locale.",
+            advice="Choose another with --data-dir, or start in a UTF-8 locale, as with LC_ALL=C.UTF-8.",
+        ) from None
 
 
 @contextmanager
@@ -257,14 +270,21 @@ def explained(file: Path) -> Iterator[None]:
         ) from error
     except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
         raise errors.DamagedSpace(
-            f"{file} is damaged or is not a Tetrarium space; it was left as it is.",
-            advice="`tetrarium restore` puts its newest sound backup there; or choose another folder with --data-dir.",
+            f"{file} is damaged or is not a Tetrarium space; it was left as it is.", advice=_way_back(file.parent)
         ) from error
     except apsw.IOError as error:
         raise errors.SpaceUnavailable(
             f"The disk failed while {file.name} was in use ({error}); the last request was not stored.",
             advice="Check the disk, then start Tetrarium again.",
         ) from error
+
+
+def _way_back(folder: Path) -> str:
+    """What to do about a store that cannot be read."""
+    other = "choose another folder with --data-dir"
+    if backups.exist(folder):
+        return f"`tetrarium restore --apply` puts its newest sound backup there; or {other}."
+    return f"There is no backup of it; put back a copy of your own, or {other}."
 
 
 def _make_folder(folder: Path) -> None:
@@ -288,14 +308,42 @@ def _refuse_foreign(file: Path) -> None:
         _refuse(file, *_marks(file))
         return
     with descriptors.reading(file) as stream:
-        head = stream.read(100)
+        head = stream.read(105)
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
         raise errors.DamagedSpace(
-            f"{file} is damaged or is not a Tetrarium space; it was left as it is.",
-            advice="`tetrarium restore` puts its newest sound backup there; or choose another folder with --data-dir.",
+            f"{file} is damaged or is not a Tetrarium space; it was left as it is.", advice=_way_back(file.parent)
         )
     # Offsets 60 and 68 of the SQLite header hold user_version and application_id, big-endian.
-    _refuse(file, int.from_bytes(head[60:64], "big"), int.from_bytes(head[68:72], "big"))
+    version, application = int.from_bytes(head[60:64], "big"), int.from_bytes(head[68:72], "big")
+    if not version and not application and (_has_tables(head) or _has_tables_in_log(file)):
+        _refuse_others(file)
+    _refuse(file, version, application)
+
+
+def _has_tables(head: bytes) -> bool:
+    """Whether a file of no mark of ours, which our tables and marks enter together, holds anything: its first page is
+    the root of the schema, at offset 100 the kind of the page (13: a leaf), at 103 its number of rows, big-endian."""
+    return len(head) == 105 and (head[100] != 13 or head[103:105] != b"\0\0")
+
+
+def _has_tables_in_log(file: Path) -> bool:
+    """The same of what stands only in the write-ahead log, as of a program that runs or was killed. Reads only, and so
+    folds nothing; False where the marks of ours stand there too, or where it cannot be read."""
+    log = file.with_name(file.name + "-wal")
+    if not log.exists() or not log.stat().st_size:
+        return False
+    try:
+        connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
+    except apsw.CantOpenError:
+        return False
+    try:
+        connection.execute("BEGIN")  # one state for all three questions
+        marks = connection.pragma("user_version") or connection.pragma("application_id")
+        return not marks and bool(connection.execute("SELECT count(*) FROM sqlite_schema").get)
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.BusyError):
+        return False
+    finally:
+        connection.close()
 
 
 def _marks(file: Path) -> tuple[int, int]:
@@ -314,16 +362,20 @@ def _marks(file: Path) -> tuple[int, int]:
 
 def _refuse(file: Path, version: int, application: int) -> None:
     if application != APPLICATION_ID and (application or version):
-        raise errors.DamagedSpace(
-            f"{file} belongs to another program; it was left as it is.",
-            advice="Choose another folder with --data-dir.",
-        )
+        _refuse_others(file)
     if version > migrations.SCHEMA_VERSION:
         raise errors.NewerSpace(
             f"The space in {file.parent} was written by a newer Tetrarium (schema {version}, this one knows "
             f"{migrations.SCHEMA_VERSION}); it was left as it is.",
             advice="Update Tetrarium, or choose another folder with --data-dir.",
         )
+
+
+def _refuse_others(file: Path) -> NoReturn:
+    raise errors.DamagedSpace(
+        f"{file} belongs to another program; it was left as it is.",
+        advice="Choose another folder with --data-dir.",
+    )
 
 
 def _copy_before_migrating(file: Path) -> None:

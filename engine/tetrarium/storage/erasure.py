@@ -24,7 +24,10 @@ _TERM = 1
 
 _BUSY = 5_000
 
-_COPIED = "content, content_hash, keywords, labels, entities, language, tokens, budget_tokens, author, session, file"
+_COPIED = (
+    "content, content_hash, keywords, labels, entities, language, tokens, budget_tokens, author, session, file, project, "
+    "client"
+)
 
 
 def compact(database: Database) -> None:

@@ -153,14 +153,14 @@ class HistoryReader:
         return one == other or (len(rows) == 2 and rows[0] == rows[1])
 
     def ids(self, nums: Collection[int]) -> dict[int, tuple[str, str]]:
-        """num → (id, first words) of memories that the store still has; words only of those outside the trash."""
+        """num → (id, first words) of memories that the store still has, those in the trash too."""
         found: dict[int, tuple[str, str]] = {}
         wanted = list(nums)
         for start in range(0, len(wanted), _PART):
             part = wanted[start : start + _PART]
             rows = self._all(
                 "SELECT num, iif(id GLOB '*[^0-9A-Z]*', '', id), "
-                f"iif(trashed_at IS NULL AND {MEMORY.is_sound('m')} IS NOT 0, substr(content, 1, 60), '') "
+                f"iif({MEMORY.is_sound('m')} IS NOT 0, substr(content, 1, 60), '') "
                 f"FROM memories m WHERE num IN ({_marks(part)})",
                 part,
             )

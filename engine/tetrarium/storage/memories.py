@@ -211,10 +211,10 @@ def replace_text(connection: apsw.Connection, num: int, draft: Draft, *, now: da
         """
         UPDATE memories SET content = ?, content_hash = ?, keywords = ?, labels = ?, entities = ?, category = ?,
             memory_type = ?, importance = ?, language = ?, tokens = ?, budget_tokens = ?,
-            author = ?, session = ?, file = ?
+            author = ?, session = ?, file = ?, project = ?, client = ?
         WHERE num = ?
         """,
-        (*_text_columns(draft), source.author, source.session, source.file, num),
+        (*_text_columns(draft), source.author, source.session, source.file, source.project, source.client, num),
     )
     if trashed is None:
         connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))

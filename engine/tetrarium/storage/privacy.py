@@ -18,7 +18,7 @@ from tetrarium.storage.memories import log_change, microseconds
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-TEXT_COLUMNS = ("content", "keywords", "labels", "entities", "author", "session", "file")
+TEXT_COLUMNS = ("content", "keywords", "labels", "entities", "author", "session", "file", "project", "client")
 """Columns of a memory that hold words of people; keywords, labels and entities are JSON lists."""
 
 VERSION_COLUMNS = ("content", "keywords", "labels", "entities")

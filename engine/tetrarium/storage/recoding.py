@@ -69,6 +69,7 @@ def _recode(connection: apsw.Connection, file: Path, old: bytes | None, new: byt
     part = file.with_name(file.name + _PART)
     wipe(part)
     try:
+        cipher.make_private(part)
         with closing(apsw.Connection(str(part))) as copy:
             if old is not None:
                 cipher.give(copy, old)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tetrarium import paths
+from tetrarium.storage.cipher import make_private
 
 TIMES_FREE = 3
 """The reserve is made (again) when this many times its size is free."""
@@ -25,6 +26,7 @@ def keep(folder: Path, size: int) -> bool:
     with suppress(OSError):
         if shutil.disk_usage(folder).free < TIMES_FREE * size:
             return False
+        make_private(file)
         with file.open("wb") as stream:
             # Random bytes: zeros may take no room on a file system that compresses.
             for _ in range(0, size, 1 << 20):

@@ -38,6 +38,7 @@ def prepare(copy: Path, prepared: Path, live: Path, *, application_id: int) -> i
     Raises NewerSpace, DamagedSpace.
     """
     with explained(prepared.parent):
+        cipher.make_private(prepared)
         shutil.copyfile(copy, prepared)
         with closing(cipher.connect(prepared)) as connection:
             if connection.pragma("user_version") > migrations.SCHEMA_VERSION:
@@ -109,6 +110,7 @@ def put_in_place(live: Path, copy: Path, aside: Path) -> None:
         for file in sorted(live.parent.glob(f"{live.name}*")):
             file.replace(aside / file.name)
         part = live.with_name(f"{live.name}.part")
+        cipher.make_private(part)
         shutil.copyfile(copy, part)
         part.replace(live)
 
