@@ -25,11 +25,26 @@ from PySide6.QtWidgets import QApplication
 from tetrarium_gui.main_window import MainWindow
 from tetrarium_gui.shell import Shell
 from tetrarium_gui.space.tetrahedra import surface_format
+from tetrarium_gui.space.view import SpaceView
+from tetrarium_gui.state import WindowState
+from tetrarium_gui.style import DARK
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "gui"))
+from grown import grown_snapshot
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 SIZE = (1440, 900)
 PATIENCE = 180_000
 """Milliseconds that one step waits at most."""
+GROWN = (
+    ("space-1k", 1_000, 12, True),
+    ("space-10k", 10_000, 60, True),
+    ("space-100k", 100_000, 240, True),
+    ("flat", 1_000, 12, False),
+)
+"""Name of a picture, memories, clusters, whether with OpenGL."""
+SETTLED = 400
+"""Milliseconds after which the docks have moved to where they belong."""
 QUESTION = "what happens when the payment provider does not answer?"
 
 
@@ -61,6 +76,7 @@ def main() -> int:
         save(shell.window, "empty")
         shell.window.close()
         shell.close()
+    tell_sizes()
     return 0
 
 
@@ -126,6 +142,22 @@ def tell_chinese(window: MainWindow) -> None:
     save(window, "chinese")
 
 
+def tell_sizes() -> None:
+    """The space alone at several sizes, grown as the tests grow it, and drawn flat, without OpenGL."""
+    for name, count, clusters, opengl in GROWN:
+        state = WindowState()
+        view = SpaceView(state, DARK, opengl=opengl)
+        view.reduced_motion = True
+        view.resize(*SIZE)
+        view.show()
+        state.set_snapshot(grown_snapshot(count, clusters=clusters))
+        wait(lambda view=view: view.is_still)
+        view.fit_all()
+        save(view, name)
+        view.close()
+        view.deleteLater()
+
+
 def wait(true: Callable[[], bool]) -> None:
     clock = QElapsedTimer()
     clock.start()
@@ -135,12 +167,16 @@ def wait(true: Callable[[], bool]) -> None:
         QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
 
 
-def save(window: MainWindow, name: str) -> None:
-    wait(lambda: window.space.is_still)
-    window.repaint()
+def save(shown: MainWindow | SpaceView, name: str) -> None:
+    space = shown if isinstance(shown, SpaceView) else shown.space
+    wait(lambda: space.is_still)
+    settled = QElapsedTimer()
+    settled.start()
+    wait(lambda: settled.elapsed() > SETTLED)
+    shown.repaint()
     QApplication.processEvents()
     PICTURES.mkdir(exist_ok=True)
-    window.grab().save(str(PICTURES / f"{name}.png"))
+    shown.grab().save(str(PICTURES / f"{name}.png"))
     print(os.path.relpath(PICTURES / f"{name}.png"))
 
 

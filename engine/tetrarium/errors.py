@@ -12,6 +12,7 @@
     │       ├── DamagedSpace the store is not readable
     │       ├── ReadOnlySpace reads work, writes do not
     │       ├── SpaceLocked  encrypted, and the key is missing or wrong
+    │       │   └── PassphraseNeeded  a passphrase opens it; none was given, or a wrong one
     │       ├── DiskFull     no room to write; nothing was stored
     │       └── SpaceBusy    another process held the store for too long
     ├── ModelUnavailable     the embedding model cannot be loaded; search works by keywords
@@ -83,6 +84,18 @@ class ReadOnlySpace(SpaceUnavailable):
 
 class SpaceLocked(SpaceUnavailable):
     """The space is encrypted, and its key was not given, is wrong, or cannot be reached."""
+
+
+class PassphraseNeeded(SpaceLocked):
+    """A passphrase opens the space: none was given, or a wrong one (`wrong`). Whoever has a person there may ask."""
+
+    wrong = False
+
+
+class PassphraseWrong(PassphraseNeeded):
+    """The passphrase that was given is not the one of the space."""
+
+    wrong = True
 
 
 class DiskFull(SpaceUnavailable):

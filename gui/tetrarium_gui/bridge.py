@@ -17,7 +17,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from tetrarium.errors import EngineError, ModelUnavailable, SpaceUnavailable, UserError
+from tetrarium.errors import EngineError, ModelUnavailable, PassphraseNeeded, SpaceUnavailable, UserError
 from tetrarium.events import Event, SpaceChanged
 from tetrarium.model import Changes, SpaceSnapshot
 from tetrarium_gui.state import Notice
@@ -60,6 +60,7 @@ class Bridge(QObject):
 
     opened = Signal()
     unavailable = Signal(object)  # Notice
+    locked = Signal(bool)  # a passphrase opens the space; True: the one that was given is wrong
     growing = Signal(object)  # SpaceSnapshot, while a sample space is being filled
     grown = Signal(object)  # the same, from the engine's thread
     snapshot_ready = Signal(object)  # SpaceSnapshot
@@ -100,6 +101,10 @@ class Bridge(QObject):
     # --- questions ------------------------------------------------------------------------------
     def start(self) -> None:
         self._engine.start()
+
+    def unlock(self, passphrase: str) -> None:
+        """Try again to open a space that asked for a passphrase. It is handed on and kept nowhere."""
+        self._engine.open_with(passphrase)
 
     def close(self) -> bool:
         """Close the space and join the engine's thread; False when it did not end in time."""
@@ -224,6 +229,9 @@ class Bridge(QObject):
         self._frame.setInterval(round(min(SLOWEST_FRAME, max(FRAME, cost * FREE_SHARE))))
 
     def _take_failure(self, failure: Failure) -> None:
+        if failure.slot == "open" and isinstance(failure.error, PassphraseNeeded):
+            self.locked.emit(failure.error.wrong)
+            return
         if failure.slot == "open":
             self.unavailable.emit(notice_of(failure.error))
             return

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QByteArray, QSettings, Qt
+from PySide6.QtCore import QByteArray, QSettings, Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QWidget
 
 from tetrarium_gui.words import t
 
@@ -40,8 +40,6 @@ class Docks:
     def __init__(self, window: QMainWindow, panels: Mapping[str, QWidget]) -> None:
         self._window = window
         self._docks = {name: self._dock(name, panels[name]) for name in PLACES}
-        for name, area in PLACES.items():
-            window.addDockWidget(area, self._docks[name])
 
     def __getitem__(self, name: str) -> QDockWidget:
         return self._docks[name]
@@ -64,16 +62,19 @@ class Docks:
         for name, area in PLACES.items():
             dock = self._docks[name]
             dock.setFloating(False)
-            self._window.addDockWidget(area, dock)
-            dock.show()
-            if area in first:
+            self._window.removeDockWidget(dock)
+            if area in first:  # not put beside the others before: Qt then leaves a tab bar of the two first ones behind
                 self._window.tabifyDockWidget(first[area], dock)
+            else:
+                self._window.addDockWidget(area, dock)
             first.setdefault(area, dock)
+            dock.show()
         for dock in first.values():
             dock.raise_()
         sides = [self._docks["search"], self._docks["inspector"]]
         self._window.resizeDocks(sides, [LEFT_WIDTH, RIGHT_WIDTH], Qt.Orientation.Horizontal)
         self._window.resizeDocks([self._docks["list"]], [BOTTOM_HEIGHT], Qt.Orientation.Vertical)
+        QTimer.singleShot(0, self._window, self._tidy)
 
     def hide_all(self, hidden: bool) -> None:
         """Leave the space alone, or bring every panel back."""
@@ -82,9 +83,15 @@ class Docks:
         if not hidden:
             for name in ("search", "inspector", "list"):
                 self._docks[name].raise_()
+            QTimer.singleShot(0, self._window, self._tidy)
+
+    def tab_bars(self) -> tuple[tuple[str, ...], ...]:
+        """The tabs of every tab bar that is drawn in the window."""
+        return tuple(_tabs(bar) for bar in self._bars() if bar.geometry().intersects(self._window.rect()))
 
     def restore(self, settings: QSettings) -> None:
-        """The layout of the last time, else the first one: never one over the other, Qt leaves tab bars behind then."""
+        """The layout of the last time, else the first one. Docks get their places here and not before: laid out twice,
+        Qt leaves tab bars behind that nobody sees to."""
         geometry, layout = settings.value("geometry"), settings.value("layout")
         if isinstance(geometry, QByteArray):
             self._window.restoreGeometry(geometry)
@@ -94,6 +101,17 @@ class Docks:
     def keep(self, settings: QSettings) -> None:
         settings.setValue("geometry", self._window.saveGeometry())
         settings.setValue("layout", self._window.saveState(LAYOUT_VERSION))
+
+    def _tidy(self) -> None:
+        """Hide tab bars that Qt left behind while panels moved: all their tabs are in another one, that is in use."""
+        bars = self._bars()
+        for bar in bars:
+            if any(set(_tabs(bar)) < set(_tabs(other)) for other in bars):
+                bar.hide()
+
+    def _bars(self) -> list[QTabBar]:
+        children = Qt.FindChildOption.FindDirectChildrenOnly
+        return [bar for bar in self._window.findChildren(QTabBar, options=children) if bar.isVisible()]
 
     def _dock(self, name: str, panel: QWidget) -> QDockWidget:
         dock = QDockWidget(t(f"window.{name}"), self._window)
@@ -115,3 +133,7 @@ class Docks:
 
         action.triggered.connect(show)
         return action
+
+
+def _tabs(bar: QTabBar) -> tuple[str, ...]:
+    return tuple(bar.tabText(at) for at in range(bar.count()))

@@ -14,6 +14,7 @@ from tetrarium_gui import style
 from tetrarium_gui.bridge import Bridge
 from tetrarium_gui.commands import Commands
 from tetrarium_gui.docks import Docks
+from tetrarium_gui.panels.locked import Locked
 from tetrarium_gui.panels.notices import NoticeBar
 from tetrarium_gui.panels.palette import CommandPalette
 from tetrarium_gui.panels.status import StatusLine
@@ -70,6 +71,7 @@ class MainWindow(QMainWindow):
         self.slowness = Slowness(self.desk)
         self.welcome = Welcome(self.theme, self._middle)
         self.beginnings = Beginnings(self.desk, self.welcome)
+        self.locked = Locked(self.theme, self._middle)
         self.places.reopen_asked.connect(self.reopen_asked)
         self.palette_box = CommandPalette(
             [action for action in self.commands.all() if action.objectName() != "palette"], self.theme, self
@@ -136,7 +138,7 @@ class MainWindow(QMainWindow):
         self.commands["only_space"].toggled.connect(self._show_only_space)
         self.commands["reduced_motion"].toggled.connect(self._reduce_motion)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._apply_theme)
-        self.space.notice.connect(lambda _: self.desk.tell(t("window.flat"), t("window.flat_advice")))
+        self.space.notice.connect(lambda _: self.desk.tell(t("window.flat"), t("window.flat_advice"), done=False))
 
     def _connect_bridge(self) -> None:
         self.bridge.snapshot_ready.connect(self._take_snapshot)
@@ -145,6 +147,10 @@ class MainWindow(QMainWindow):
         self.bridge.stats_ready.connect(self._take_stats)
         self.bridge.noticed.connect(self.notices.show_notice)
         self.bridge.unavailable.connect(self._take_refusal)
+        self.bridge.locked.connect(self._take_lock)
+        self.bridge.opened.connect(self.locked.put_away)
+        self.locked.tried.connect(self.bridge.unlock)
+        self.locked.elsewhere_asked.connect(self.commands["open_space"].trigger)
 
     def open_memory(self, memory_id: str) -> None:
         """Select a memory and bring it into view."""
@@ -164,6 +170,12 @@ class MainWindow(QMainWindow):
         self.notices.show_notice(notice)
         self.space.set_unavailable()
         self.status.show_closed()
+
+    def _take_lock(self, wrong: bool) -> None:
+        """The space is encrypted: ask for its passphrase, as often as it takes."""
+        self.space.set_caption(t("locked.title"))
+        self.status.show_closed()
+        self.locked.ask(wrong=wrong)
 
     def _take_stats(self, stats: SpaceStats) -> None:
         self.status.show_stats(stats)
@@ -196,12 +208,14 @@ class MainWindow(QMainWindow):
         self.palette_box.set_theme(self.theme)
         self.notices.theme = self.theme
         self.welcome.set_theme(self.theme)
+        self.locked.set_theme(self.theme)
 
     # --- Qt -------------------------------------------------------------------------------------
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.notices.arrange()
         self.welcome.arrange()
+        self.locked.arrange()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self.commands["only_space"].isChecked():

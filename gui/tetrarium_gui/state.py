@@ -48,11 +48,12 @@ class Highlight:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A non-modal message; `advice` says what to do, `grave` that it stays until dismissed."""
+    """A non-modal message; `advice` says what to do, `grave` that it stays until dismissed, `done` that all went well."""
 
     message: str
     advice: str = ""
     grave: bool = False
+    done: bool = False
 
 
 def highlight_of_search(result: SearchResult) -> Highlight:

@@ -143,6 +143,13 @@ class EngineThread(QThread):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self._closing = False
+        self._passphrase: str | None = None
+
+    def open_with(self, passphrase: str) -> None:
+        """Try a space again that could not be opened without a passphrase. From the window's thread."""
+        self.wait()  # it ends by itself after the refusal
+        self._passphrase = passphrase
+        self.start()
 
     def submit(self, slot: str, ticket: int, verb: Verb) -> None:
         """Ask for `verb(service)`; the answer comes as a signal. From the window's thread; returns at once."""
@@ -172,7 +179,8 @@ class EngineThread(QThread):
         asyncio.run(self._serve())
 
     async def _serve(self) -> None:
-        host = Host(self._path)
+        given, self._passphrase = self._passphrase, None
+        host = Host(self._path) if given is None else Host(self._path, passphrase=given)
         with self._door:
             self._loop = asyncio.get_running_loop()
         try:

@@ -24,7 +24,7 @@ from waiting import pressed, until
 
 from tetrarium.connect import Places
 from tetrarium.model import Standing
-from tetrarium.service import open_space
+from tetrarium.service import encrypt, open_space
 from tetrarium_gui import words
 from tetrarium_gui.main_window import MainWindow
 from tetrarium_gui.shell import Shell
@@ -139,6 +139,31 @@ def test_another_space_is_opened_in_place_and_remembered(shell: Shell, qtbot: Qt
     next(action for action in actions if "first" in action.text()).trigger()
     until(qtbot, lambda: shell.window is not second and shell.window.state.snapshot is not None)
     assert len(shell.window.state.snapshot) == 1
+
+
+def test_an_encrypted_space_asks_for_its_passphrase_until_it_is_the_right_one(
+    shell: Shell, qtbot: QtBot, tmp_path: Path, picture: Picture
+) -> None:
+    folder = tmp_path / "secret"
+    with open_space(folder) as service:
+        service.store("The vault of the harbour office opens at nine.")
+    encrypt(folder, passphrase="nine ferries leave")
+    shell.window.places.open_folder(folder)
+    until(qtbot, lambda: shell.path == folder and shell.window.locked.isVisible())
+    window, locked = shell.window, shell.window.locked
+    assert locked.box.echoMode() is QLineEdit.EchoMode.Password
+    assert window.focusWidget() is locked.box
+    qtbot.keyClicks(locked.box, "ten ferries leave")
+    qtbot.keyClick(locked.box, Qt.Key.Key_Return)
+    until(qtbot, locked.told.isVisible)
+    assert "not the passphrase" in locked.told.text()
+    picture(window)
+    qtbot.keyClicks(locked.box, "nine ferries leave")
+    pressed(qtbot, locked.open)
+    until(qtbot, lambda: window.state.snapshot is not None and len(window.state.snapshot) == 1)
+    assert not locked.isVisible()
+    assert locked.box.text() == ""
+    assert all("ferries" not in str(shell._settings.value(key)) for key in shell._settings.allKeys())
 
 
 def test_the_window_changes_to_chinese_and_back(shell: Shell, qtbot: QtBot, picture: Picture) -> None:

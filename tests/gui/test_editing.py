@@ -197,6 +197,48 @@ def test_what_goes_to_the_trash_leaves_every_view_and_comes_back(
     assert inspector.memory.content == WRONG
 
 
+def test_a_hit_that_goes_to_the_trash_leaves_the_answer_and_no_other_one_is_taken(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    search = window.search
+    qtbot.keyClicks(search.box, "kiosk")
+    until(qtbot, lambda: search.hits.rowCount() > 1)
+    before, row = search.hits.rowCount(), search.hits.row_of(wrong)
+    at = search.list.visualRect(search.hits.index(row)).center()
+    qtbot.mouseClick(search.list.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    until(qtbot, lambda: window.inspector.memory is not None and window.inspector.memory.id == wrong)
+    pressed(qtbot, window.inspector.buttons["trash"])
+    until(qtbot, lambda: search.hits.row_of(wrong) < 0)
+    assert search.hits.rowCount() == before - 1
+    assert str(before - 1) in search.count.text()
+    assert window.state.selected == ""
+
+
+def test_delete_in_the_list_trashes_and_ctrl_e_goes_on_at_the_end_of_the_text(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    until(qtbot, window.isActiveWindow)
+    inspector = selected(qtbot, window, wrong)
+    qtbot.keyClick(window, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClicks(inspector.form.content, " Always.")
+    assert inspector.form.content.toPlainText() == f"{WRONG} Always."
+    pressed(qtbot, inspector.form.leave)
+    table = window.table.table
+    at = table.visualRect(window.table.rows.index(window.table.rows.row_of(wrong), 0)).center()
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+    until(qtbot, lambda: window.table.rows.rowCount() == 2)
+    assert window.notices.notice.done
+    qtbot.keyClick(table, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(table, Qt.Key.Key_Delete)
+    assert "2" in window.table.sheet.title.text(), "several are shown with their number first"
+    assert window.table.rows.rowCount() == 2
+
+
 ODD = {
     "a word of a megabyte": "x" * 1_000_000,
     "emoji": "\N{GRINNING FACE}" * 10_000 + " and twenty letters more",

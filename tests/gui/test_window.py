@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QByteArray, QSettings, Qt
+from PySide6.QtCore import QByteArray, QPoint, QSettings, Qt
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 from waiting import PATIENCE, Sample, settled
@@ -86,6 +86,40 @@ def test_a_row_of_the_list_selects_in_the_space(sample_folder: Path, open_window
         window.state.snapshot.importance[window.space.scene.row(window.table.rows.id_at(r))] for r in range(50)
     ]
     assert importances == sorted(importances, reverse=True)
+
+
+def test_a_click_in_the_list_marks_that_row_and_moves_nothing(
+    sample_folder: Path, open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window = open_window(sample_folder)
+    window.resizeDocks([window.docks["list"]], [400], Qt.Orientation.Vertical)
+    settled(qtbot, window.space)
+    table, rows = window.table.table, window.table.rows
+    bar = table.verticalScrollBar()
+    bar.setValue(100 * table.rowHeight(0))
+    at, places = bar.value(), [QPoint(60, round(table.rowHeight(0) * (k + 0.5))) for k in range(7)]
+    assert places[-1].y() < table.viewport().height()
+    for place in (places[i] for i in (3, 0, 6, 2, 5, 1, 3, 4)):
+        clicked = rows.id_at(table.indexAt(place).row())
+        qtbot.mousePress(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        qtbot.mouseRelease(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        qtbot.waitUntil(lambda one=clicked: _shown_everywhere(window, one), timeout=PATIENCE)
+        assert bar.value() == at
+    ctrl = Qt.KeyboardModifier.ControlModifier
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, ctrl, places[1])
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, ctrl, places[6])
+    wanted = {rows.id_at(table.indexAt(places[i]).row()) for i in (1, 4, 6)}
+    assert set(window.table.chosen()) == set(window.state.chosen) == wanted
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, places[2])
+    assert len(window.table.chosen()) > 1
+    assert bar.value() == at
+
+
+def _shown_everywhere(window: MainWindow, memory_id: str) -> bool:
+    """One memory is the row that is marked, the selected one, and what the inspector shows."""
+    shown = window.inspector.memory
+    assert window.table.chosen() == (memory_id,)
+    return window.state.selected == memory_id and shown is not None and shown.id == memory_id
 
 
 def test_searching_as_you_type_lights_the_hits_and_ends_with_the_last_words(
@@ -219,6 +253,9 @@ def test_every_command_is_found_by_its_words(
     window.commands["palette"].trigger()
     assert len(window.palette_box.shown()) == len(window.commands.all()) - 1 >= len(COMMANDS)
     picture(window)
+    qtbot.keyClicks(window.palette_box.box, "chin")
+    assert "中文" in window.palette_box.shown()[0]
+    window.palette_box.box.clear()
     qtbot.keyClicks(window.palette_box.box, "category")
     assert [words.split("  ")[0] for words in window.palette_box.shown()] == ["Colour by category"]
     qtbot.keyClick(window.palette_box.box, Qt.Key.Key_Return)
@@ -234,6 +271,24 @@ def test_only_the_space_and_back(sample_folder: Path, open_window: OpenWindow, q
     window.commands["only_space"].setChecked(False)
     qtbot.waitUntil(lambda: window.space.width() <= before)
     assert all(not dock.isHidden() for dock in window.docks.values())
+
+
+def test_every_panel_has_one_tab_and_no_tab_bar_is_left_behind(
+    open_window: OpenWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = open_window(tmp_path / "space")
+
+    def one_each() -> bool:
+        tabs = [tab for bar in window.docks.tab_bars() for tab in bar]
+        return len(tabs) == len(set(tabs)) == len(window.docks.values())
+
+    qtbot.waitUntil(one_each)
+    window.commands["reset_layout"].trigger()
+    qtbot.waitUntil(one_each)
+    window.commands["only_space"].setChecked(True)
+    qtbot.waitUntil(lambda: not window.docks.tab_bars())
+    window.commands["only_space"].setChecked(False)
+    qtbot.waitUntil(one_each)
 
 
 def test_closing_remembers_the_layout_and_ends_the_engine(sample_folder: Path, open_window: OpenWindow) -> None:

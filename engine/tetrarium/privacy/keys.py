@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tetrarium import paths
-from tetrarium.errors import InvalidInput, SpaceLocked
+from tetrarium.errors import InvalidInput, PassphraseNeeded, PassphraseWrong, SpaceLocked
 from tetrarium.storage.cipher import KEY_BYTES
 
 SERVICE = "Tetrarium"
@@ -99,14 +99,18 @@ def find(folder: Path, passphrase: str | None = None, *, name: str = paths.KEY_F
     """
     wrap = _read(folder / name)
     if wrap["kind"] == "keychain":
-        return _unwrap(wrap, _from_keychain(folder, wrap), "The keychain's key is not the one of this space.")
+        return _unwrap(
+            wrap, _from_keychain(folder, wrap), SpaceLocked, "The keychain's key is not the one of this space."
+        )
     given = passphrase if passphrase is not None else passphrase_around()
     if given is None:
-        raise SpaceLocked(
+        raise PassphraseNeeded(
             f"The space in {folder} is encrypted with a passphrase, and none was given.",
             advice=f"Set {PASSPHRASE}, or {PASSPHRASE_FILE} to a file that holds it, in the environment of this program.",
         )
-    return _unwrap(wrap, _stretched(given, wrap), f"The passphrase is not the one of the space in {folder}.")
+    return _unwrap(
+        wrap, _stretched(given, wrap), PassphraseWrong, f"The passphrase is not the one of the space in {folder}."
+    )
 
 
 def forget(folder: Path, *, name: str = paths.KEY_FILE) -> None:
@@ -196,11 +200,11 @@ def _wrap(key: bytes, by: bytes) -> dict[str, str]:
     return {"nonce": nonce.hex(), "key": AESGCM(by).encrypt(nonce, key, SERVICE.encode()).hex()}
 
 
-def _unwrap(wrap: Mapping[str, Any], by: bytes, otherwise: str) -> bytes:
+def _unwrap(wrap: Mapping[str, Any], by: bytes, error_type: type[SpaceLocked], otherwise: str) -> bytes:
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     try:
         return AESGCM(by).decrypt(bytes.fromhex(wrap["nonce"]), bytes.fromhex(wrap["key"]), SERVICE.encode())
     except (InvalidTag, ValueError, KeyError) as error:
-        raise SpaceLocked(otherwise, advice="Try the right one; without it nobody can read the space.") from error
+        raise error_type(otherwise, advice="Try the right one; without it nobody can read the space.") from error

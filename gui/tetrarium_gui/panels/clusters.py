@@ -41,6 +41,7 @@ class ClustersPanel(QWidget):
         self.list = RowList("clusters.name", columns, (0, 64))
         self.empty, self.detail = EmptyState(t("clusters.empty"), theme), PlainLabel(size=SIZE_SMALL)
         self.detail.setWordWrap(True)
+        self.detail.hide()
         self.sheet = Sheet(self.list)
         self.rename = button("clusters.rename", self._ask_name)
         self.undo = button("clusters.undo_plan", self._undo)
@@ -57,6 +58,7 @@ class ClustersPanel(QWidget):
         self.theme = theme
         self.empty.set_theme(theme)
         self.detail.setStyleSheet(f"color: {theme.muted};")
+        self.list.setStyleSheet(f"QTreeView {{ border-bottom: 1px solid {theme.line}; }}")
         self.show_clusters(tuple(self._clusters.values()))
 
     def show_clusters(self, clusters: Sequence[Cluster]) -> None:
@@ -69,6 +71,8 @@ class ClustersPanel(QWidget):
             Row(key, (c.name, str(c.size)), swatch=cluster_color(self.theme, c.hue))
             for key, c in self._clusters.items()
         )
+        for made in self.plans.values():
+            made.setEnabled(bool(ordered))
         self.empty.setVisible(not ordered)
         self.list.setVisible(bool(ordered))
 
@@ -78,13 +82,13 @@ class ClustersPanel(QWidget):
         figures = t(
             "clusters.figures", purity=detail.purity, entropy=detail.entropy, radius=detail.radius, count=detail.size
         )
-        self.detail.setText(f"{figures}\n{words}")
+        self._say(f"{figures}\n{words}")
 
     def show_plan(self, plan: ClusterPlan) -> None:
         """What a rearrangement would do, with a button to do it."""
         if not len(plan):
             self.sheet.put_away()
-            self.detail.setText(t("clusters.nothing", plan=t(f"clusters.{plan.cause.value}")))
+            self._say(t("clusters.nothing", plan=t(f"clusters.{plan.cause.value}")))
             return
         why = [visible(sentence)[:160] for sentence in plan.why[:WHYS]]
         if len(plan.why) > WHYS:
@@ -102,6 +106,11 @@ class ClustersPanel(QWidget):
         self.undo.setVisible(self._last is not None)
         if self._last is not None:
             self.undo.setText(t("clusters.undo_last", plan=t(f"clusters.{self._last.cause.value}")))
+
+    def _say(self, words: str) -> None:
+        """Words under the list; without any they take no room."""
+        self.detail.setText(words)
+        self.detail.setVisible(bool(words))
 
     def _moved(self) -> None:
         self.rename.setEnabled(bool(self.list.current_key()))

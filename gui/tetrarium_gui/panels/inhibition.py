@@ -1,4 +1,5 @@
-"""What inhibits what, why, by whom and since when; what may contradict; and what a recall would answer without it."""
+"""What inhibits what, why, by whom and since when; what may contradict; what a recall would answer without it; and what
+waits in quarantine."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
 
-from tetrarium.model import Contradiction, Inhibition, RecallTrace
+from tetrarium.model import Contradiction, Inhibition, Memory, RecallTrace
 from tetrarium_gui.panels.parts import EmptyState, PlainLabel, when
 from tetrarium_gui.panels.rows import Row, RowList
 from tetrarium_gui.panels.writing import Sheet, button
@@ -29,6 +30,8 @@ class InhibitionPanel(QWidget):
     preview_asked = Signal(str)  # the inhibited memory
     both_true_asked = Signal(str, str)
     supersede_asked = Signal(str, str)  # newer, older
+    free_asked = Signal(str)  # a memory in quarantine that is harmless
+    trash_asked = Signal(str)  # and one that is not
 
     def __init__(self, theme: Theme, excerpt_of: Callable[[str], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,7 +42,10 @@ class InhibitionPanel(QWidget):
         self.edges = RowList("inhibition.name", columns, (0, 260, 170, 100, 140, 130))
         columns = [f"inhibition.{name}" for name in ("newer", "older", "conflict")]
         self.pairs = RowList("inhibition.pairs_name", columns, (0, 360, 260))
+        columns = [f"inhibition.{name}" for name in ("waiting", "suspicion", "client", "since")]
+        self.waiting = RowList("inhibition.waiting_name", columns, (0, 320, 140, 150))
         self.empty, self.no_pairs = EmptyState(t("inhibition.empty"), theme), EmptyState(t("inhibition.none"), theme)
+        self.none_waits = EmptyState(t("inhibition.none_waits"), theme)
         self.sheet, self.preview = Sheet(self.edges), PlainLabel(size=SIZE_SMALL)
         self.preview.setWordWrap(True)
         self.preview.setMargin(GRID)
@@ -52,17 +58,20 @@ class InhibitionPanel(QWidget):
         self.supersede = button(
             "inhibition.supersede", lambda: self._with_pair(self.supersede_asked.emit), primary=True
         )
+        self.trash = button("inhibition.trash", lambda: self._with_waiting(self.trash_asked.emit))
+        self.free = button("inhibition.free", lambda: self._with_waiting(self.free_asked.emit), primary=True)
         self._lay_out()
-        for rows in (self.edges, self.pairs):
+        for rows in (self.edges, self.pairs, self.waiting):
             rows.memory_selected.connect(self.memory_selected)
             rows.memory_opened.connect(self.memory_opened)
             rows.keys_changed.connect(self._allow)
         self.show_edges(())
         self.show_pairs(())
+        self.show_waiting(())
 
     def set_theme(self, theme: Theme) -> None:
         self.theme = theme
-        for empty in (self.empty, self.no_pairs):
+        for empty in (self.empty, self.no_pairs, self.none_waits):
             empty.set_theme(theme)
         self.preview.setStyleSheet(f"color: {theme.text};")
 
@@ -83,6 +92,16 @@ class InhibitionPanel(QWidget):
         self.no_pairs.setVisible(not pairs)
         self.pairs.setVisible(bool(pairs))
         self.tabs.setTabText(1, t("inhibition.tab_pairs", count=len(pairs)))
+
+    def show_waiting(self, memories: Sequence[Memory]) -> None:
+        """What waits in quarantine, newest first."""
+        self.waiting.set_rows(
+            Row(m.id, (m.content[:300], m.quarantined, m.source.client, when(m.created_at)), m.id, tip=m.content)
+            for m in memories
+        )
+        self.none_waits.setVisible(not memories)
+        self.waiting.setVisible(bool(memories))
+        self.tabs.setTabText(2, t("inhibition.tab_waiting", count=len(memories)))
 
     def show_preview(self, with_it: RecallTrace, without: RecallTrace) -> None:
         """The last recall as it is, and as it would be if the chosen memory were released."""
@@ -116,6 +135,10 @@ class InhibitionPanel(QWidget):
         if (pair := self._pairs.get(self.pairs.current_key())) is not None:
             act(pair.newer, pair.older)
 
+    def _with_waiting(self, act: Callable[[str], object]) -> None:
+        if memory_id := self.waiting.current_key():
+            act(memory_id)
+
     def _ask_reason(self) -> None:
         if (edge := self._edge()) is not None:
             self.sheet.ask(
@@ -132,6 +155,8 @@ class InhibitionPanel(QWidget):
             made.setEnabled(self._edge() is not None)
         for made in (self.both, self.supersede):
             made.setEnabled(bool(self.pairs.current_key()))
+        for made in (self.free, self.trash):
+            made.setEnabled(bool(self.waiting.current_key()))
         self.preview.hide()
 
     def _lay_out(self) -> None:
@@ -141,6 +166,7 @@ class InhibitionPanel(QWidget):
         for name, parts, buttons in (
             ("inhibition.tab_edges", (self.sheet, self.preview, self.empty, self.edges), edge_buttons),
             ("inhibition.tab_pairs", (self.no_pairs, self.pairs), pair_buttons),
+            ("inhibition.tab_waiting", (self.none_waits, self.waiting), (self.trash, self.free)),
         ):
             page, row = QWidget(), QHBoxLayout()
             column = QVBoxLayout(page)
@@ -151,7 +177,7 @@ class InhibitionPanel(QWidget):
                 row.addWidget(made)
             column.addLayout(row)
             for part in parts:
-                column.addWidget(part, 1 if part in (self.empty, self.edges, self.no_pairs, self.pairs) else 0)
+                column.addWidget(part, 0 if part in (self.sheet, self.preview) else 1)
             self.tabs.addTab(page, t(name, count=0))
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)

@@ -26,7 +26,7 @@ from tetrarium_gui.panels.parts import Chips, EmptyState, PlainLabel, category_i
 from tetrarium_gui.panels.relations import RelationsView
 from tetrarium_gui.panels.versions import VersionsView
 from tetrarium_gui.panels.writing import Sheet, TextBox, button
-from tetrarium_gui.style import GRID, SIZE_HEADING, SIZE_SMALL, Theme, category_color
+from tetrarium_gui.style import GRID, SIZE_HEADING, SIZE_SMALL, Theme, category_color, visible
 from tetrarium_gui.words import t
 
 ACTIONS = {
@@ -90,18 +90,17 @@ class InspectorPanel(QWidget):
         if another:
             self.stop_editing()
             self.sheet.put_away()
-        theme, inhibited = self.theme, memory.standing is Standing.INHIBITED
+        theme, silent = self.theme, memory.standing is not Standing.LIVE
         self.icon.setPixmap(category_icon(memory.category, category_color(theme, memory.category)).pixmap(20, 20))
         self.title.setText(t(f"category.{memory.category.value}").capitalize())
-        standing = t(_standing_name(memory))
-        self.standing.setText(standing)
-        self.standing.setStyleSheet(f"color: {theme.inhibited_text if inhibited else theme.muted};")
+        self.standing.setText(_standing_words(memory))
+        self.standing.setStyleSheet(f"color: {theme.inhibited_text if silent else theme.muted};")
         left = self.content.show_text(memory.content)
         self.more.setVisible(left > 0)
         self.more.setText(t("inspector.show_all", count=left))
         chips = [(word, "") for word in memory.keywords] + [(word, theme.accent) for word in memory.labels]
         self.chips.set_words(tuple(chips))
-        self.buttons["inhibit"].setText(t("inspector.release" if inhibited else "inspector.inhibit"))
+        self.buttons["inhibit"].setText(t("inspector.release" if silent else "inspector.inhibit"))
         self.facts.show_facts(memory, cluster)
         self._pages.setCurrentIndex(1)
 
@@ -150,7 +149,7 @@ class InspectorPanel(QWidget):
             self.trash_asked.emit(memory.id)
         elif action == "supersede":
             self._ask_supersede(memory)
-        elif memory.standing is Standing.INHIBITED:
+        elif memory.standing is not Standing.LIVE:
             self.release_asked.emit(memory.id)
         else:
             self._ask_inhibit(memory)
@@ -194,8 +193,9 @@ class InspectorPanel(QWidget):
         heading, actions = QHBoxLayout(), QHBoxLayout()
         for part in (self.icon, self.title):
             heading.addWidget(part)
-        heading.addStretch()
-        heading.addWidget(self.standing)
+        self.standing.setWordWrap(True)
+        self.standing.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        heading.addWidget(self.standing, 1)
         actions.setSpacing(GRID // 2)
         for made in self.buttons.values():
             actions.addWidget(made)
@@ -228,11 +228,13 @@ class InspectorPanel(QWidget):
         self._pages.addWidget(page)
 
 
-def _standing_name(memory: Memory) -> str:
-    """The catalogue's name of how a memory stands."""
+def _standing_words(memory: Memory) -> str:
+    """How a memory stands, and why where it is silent."""
+    if memory.standing is Standing.QUARANTINED:
+        return t("inspector.quarantined", why=visible(memory.quarantined))
     if memory.standing is Standing.INHIBITED:
-        return "inspector.inhibited" if memory.superseded_by else "inspector.by_hand"
-    return "inspector.pinned" if memory.pinned else "inspector.live"
+        return t("inspector.inhibited" if memory.superseded_by else "inspector.by_hand")
+    return t("inspector.pinned" if memory.pinned else "inspector.live")
 
 
 def _scrolled(inner: QWidget) -> QScrollArea:

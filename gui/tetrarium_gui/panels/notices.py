@@ -60,7 +60,8 @@ class NoticeBar(QFrame):
         self._act = act[1] if act is not None else None
         self.act.setText(act[0] if act is not None else "")
         self.act.setVisible(act is not None)
-        edge = self.theme.inhibited_text if notice.grave else self.theme.amber
+        theme = self.theme
+        edge = theme.inhibited_text if notice.grave else theme.good if notice.done else theme.amber
         self.setStyleSheet(
             f"QFrame#notice {{ background: {self.theme.raised}; border: 1px solid {self.theme.line};"
             f" border-left: 3px solid {edge}; border-radius: {RADIUS}px; }}"

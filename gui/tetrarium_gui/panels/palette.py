@@ -78,10 +78,10 @@ class CommandPalette(QFrame):
         return super().eventFilter(watched, event)
 
     def _fill(self, text: str) -> None:
-        """Commands that hold every word typed, in any order."""
+        """Commands that hold every word typed, in any order; first those whose names have a word that begins so."""
         words = text.casefold().split()
         self.list.clear()
-        for action in self._actions:
+        for action in sorted(self._actions, key=lambda action: not _named(action, words)):
             name = action.text().replace("&", "")
             if all(word in f"{name} {action.statusTip()}".casefold() for word in words):
                 keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
@@ -100,3 +100,9 @@ class CommandPalette(QFrame):
         if item is not None:
             action: QAction = item.data(ACTION_ROLE)
             action.trigger()
+
+
+def _named(action: QAction, words: Sequence[str]) -> bool:
+    """Whether every word typed begins a word of the command's name."""
+    names = action.text().replace("&", "").replace("(", " ").casefold().split()
+    return all(any(name.startswith(word) for name in names) for word in words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import Any
 
 from PySide6.QtCore import (
@@ -96,6 +97,9 @@ class SearchPanel(QWidget):
             lambda at: self.menu_asked.emit(self.list.viewport().mapToGlobal(at))
         )
         self.empty = EmptyState(t("search.empty"), theme)
+        self._gone, self._dropping = 0, False
+        self._words: Callable[[int], str] = lambda _: ""
+        """What is said of the answer on show, by how many of its hits were taken out since."""
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
         self._typing.setInterval(TYPING_PAUSE)
@@ -131,21 +135,35 @@ class SearchPanel(QWidget):
 
     def show_search(self, result: SearchResult) -> None:
         self._show(result.hits)
-        self.count.setText(t("search.hits", shown=len(result.hits), total=result.total, ms=result.elapsed_ms))
+        self._words = lambda gone: t(
+            "search.hits", shown=len(result.hits) - gone, total=result.total - gone, ms=result.elapsed_ms
+        )
+        self.count.setText(self._words(0))
 
     def show_recall(self, trace: RecallTrace) -> None:
         self._show(trace.blocks)
         voids = sum(len(zone.members) for zone in trace.void_zones)
-        self.count.setText(
-            t(
-                "search.blocks",
-                shown=len(trace.blocks),
-                voids=voids,
-                tokens=trace.token_usage,
-                budget=trace.budget,
-                ms=trace.elapsed_ms,
-            )
+        self._words = lambda gone: t(
+            "search.blocks",
+            shown=len(trace.blocks) - gone,
+            voids=voids,
+            tokens=trace.token_usage,
+            budget=trace.budget,
+            ms=trace.elapsed_ms,
         )
+        self.count.setText(self._words(0))
+
+    def drop(self, ids: Collection[str]) -> None:
+        """Take hits out that are no memories any more; the others stay where they are, and no other one is selected."""
+        here = self.list.currentIndex()
+        taken_away = here.isValid() and here.data(HIT_ROLE).id in ids
+        self._dropping = True
+        if gone := self.hits.drop(ids):
+            self._gone += gone
+            self.count.setText(self._words(self._gone))
+        if taken_away:
+            self.list.setCurrentIndex(QModelIndex())
+        self._dropping = False
 
     def clear(self) -> None:
         """Empty box, empty list, nothing lit."""
@@ -221,13 +239,14 @@ class SearchPanel(QWidget):
 
     def _show(self, hits: tuple[Hit, ...] | None) -> None:
         self.hits.set_hits(hits or ())
+        self._gone = 0
         self.delegate.full = max([LEAST_FULL_SCORE, *(sum(getattr(h.parts, s) for s in SUMMANDS) for h in hits or ())])
         self.empty.setText(t("search.empty") if hits is None else t("search.none"))
         self._pages.setCurrentWidget(self.list if hits else self.empty)
         self.list.scrollToTop()
 
     def _moved(self, current: QModelIndex) -> None:
-        if current.isValid():
+        if current.isValid() and not self._dropping:
             self.hit_selected.emit(current.data(HIT_ROLE).id)
 
 
@@ -242,6 +261,15 @@ class HitModel(QAbstractListModel):
         self.beginResetModel()
         self._hits = hits
         self.endResetModel()
+
+    def drop(self, ids: Collection[str]) -> int:
+        """Take these hits out; gives how many there were."""
+        rows = [row for row, hit in enumerate(self._hits) if hit.id in ids]
+        for row in reversed(rows):
+            self.beginRemoveRows(QModelIndex(), row, row)
+            self._hits = (*self._hits[:row], *self._hits[row + 1 :])
+            self.endRemoveRows()
+        return len(rows)
 
     def row_of(self, memory_id: str) -> int:
         return next((row for row, hit in enumerate(self._hits) if hit.id == memory_id), -1)

@@ -45,8 +45,8 @@ class StatusLine(QWidget):
         self.filled = True
         for name, count in (("memories", stats.memories), ("clusters", stats.clusters), ("inhibited", stats.inhibited)):
             self._labels[name].setText(t(f"status.{name}", count=count))
-        for name, value in (("index", stats.index), ("model", stats.model)):
-            self._labels[name].setText(t(f"status.{name}", name=visible(value)))
+        self._labels["index"].setText(t("status.index", name=t(f"status.index_{stats.index}")))
+        self._labels["model"].setText(t("status.model", name=visible(stats.model)))
         for name, note in (("index", stats.index_note), ("model", stats.model_note), ("memories", stats.space)):
             self._labels[name].setToolTip(plain_tip(note))
 

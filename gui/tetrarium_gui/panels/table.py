@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -39,6 +40,7 @@ class TablePanel(QWidget):
 
     memory_selected = Signal(str)
     memory_opened = Signal(str)
+    trash_asked = Signal(str)
     chosen_changed = Signal(object)  # ids of all selected rows
     bulk_asked = Signal(str, object)  # one of BULK, ids
     menu_asked = Signal(QPoint)
@@ -55,7 +57,7 @@ class TablePanel(QWidget):
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
         self._typing.setInterval(TYPING_PAUSE)
-        self._following = False
+        self._following = self._leading = False
         self._set_up_filters()
         self._set_up_table()
         self._lay_out()
@@ -86,7 +88,12 @@ class TablePanel(QWidget):
         return tuple(self.rows.id_at(row) for row in rows if row < self.rows.rowCount())
 
     def mark(self, memory_id: str) -> None:
-        """Follow a selection that was made elsewhere; of several selected rows it is one, they stay."""
+        """Follow a selection that was made elsewhere; of several selected rows it is one, they stay.
+
+        What a click in the list itself selects, the list marks: here nothing moves under the pointer.
+        """
+        if self._leading:
+            return
         row = self.rows.row_of(memory_id)
         if row >= 0 and self.table.selectionModel().isRowSelected(row, QModelIndex()):
             return
@@ -95,7 +102,7 @@ class TablePanel(QWidget):
             self.table.clearSelection()
         else:
             self._select([memory_id])
-            self.table.scrollTo(self.rows.index(row, TEXT), QAbstractItemView.ScrollHint.PositionAtCenter)
+            self._bring_into_view(self.rows.index(row, TEXT))
         self._following = False
         self._count()
 
@@ -108,6 +115,13 @@ class TablePanel(QWidget):
         self._following = False
         self._count()
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Delete, that the table leaves alone: into the trash with one, and with several after a look at how many."""
+        if event.matches(QKeySequence.StandardKey.Delete) and self.table.hasFocus() and (chosen := self.chosen()):
+            self.trash_asked.emit(chosen[0]) if len(chosen) == 1 else self.bulk_asked.emit("trash", chosen)
+            return
+        super().keyPressEvent(event)
+
     # --- the person -----------------------------------------------------------------------------
     def _ask_bulk(self, name: str) -> None:
         if chosen := self.chosen():
@@ -115,7 +129,9 @@ class TablePanel(QWidget):
 
     def _moved(self, current: QModelIndex) -> None:
         if current.isValid() and not self._following:
+            self._leading = True  # told while the button is still down, before Qt has marked the row
             self.memory_selected.emit(self.rows.id_at(current.row()))
+            self._leading = False
 
     def _changed(self) -> None:
         self._count()
@@ -130,6 +146,12 @@ class TablePanel(QWidget):
         self._following = False
         self._count()
 
+    def _bring_into_view(self, index: QModelIndex) -> None:
+        """Scroll to a row that cannot be seen whole; leave the list where it is otherwise."""
+        row, seen = self.table.visualRect(index), self.table.viewport().rect()
+        if row.top() < seen.top() or row.bottom() > seen.bottom():
+            self.table.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+
     def _select(self, ids: Sequence[str]) -> None:
         """Select the rows of these memories that are shown; the first becomes the current one."""
         selection, last = QItemSelection(), self.rows.columnCount() - 1
@@ -137,7 +159,7 @@ class TablePanel(QWidget):
         for row in rows:
             selection.select(self.rows.index(row, TEXT), self.rows.index(row, last))
         flags = QItemSelectionModel.SelectionFlag
-        if rows:
+        if rows and self.table.currentIndex().row() not in rows:
             self.table.selectionModel().setCurrentIndex(self.rows.index(rows[0], TEXT), flags.NoUpdate)
         self.table.selectionModel().select(selection, flags.ClearAndSelect)
 

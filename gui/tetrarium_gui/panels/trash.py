@@ -32,8 +32,9 @@ class TrashPanel(QWidget):
         top = QHBoxLayout()
         top.setContentsMargins(GRID, GRID // 2, GRID, GRID // 2)
         top.addWidget(self.count)
-        top.addStretch()
+        top.addSpacing(2 * GRID)
         top.addWidget(self.delete)
+        top.addStretch()  # what cannot be taken back stands apart
         top.addWidget(self.restore)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QTextOption
+from PySide6.QtGui import QKeyEvent, QTextCursor, QTextOption
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -70,9 +70,10 @@ class TextBox(QPlainTextEdit):
         return len(text) - len(shown)
 
     def write(self, text: str) -> None:
-        """Put a text in for editing, every character as it is."""
+        """Put a text in for editing, every character as it is; one goes on writing at its end."""
         self._break_where_needed(text)
         self.setPlainText(text)
+        self.moveCursor(QTextCursor.MoveOperation.End)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and (

@@ -139,8 +139,9 @@ class Answers(QObject):
             self._desk.panels.inspector.show_memory(memory, cluster)
 
     def _take_changes(self, changes: Changes) -> None:
-        """The memory on show is read again when it changed, and left when it is gone."""
+        """The memory on show is read again when it changed, and left when it is gone; so is a hit."""
         selected = self._desk.state.selected
+        self._desk.panels.search.drop(frozenset(changes.removed))
         if selected in changes.removed:
             self._desk.state.select("")
         elif selected in (*changes.edited, *changes.inhibited, *changes.released, *changes.moved):

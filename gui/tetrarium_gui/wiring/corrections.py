@@ -31,7 +31,8 @@ class Corrections(QObject):
         inspector.supersede_asked.connect(self.supersede)
         inspector.inhibit_asked.connect(self.inhibit)
         inspector.release_asked.connect(self.release)
-        inspector.trash_asked.connect(self.trash)
+        for panel in (inspector, desk.panels.list):
+            panel.trash_asked.connect(self.trash)
         for name in ("edit", "supersede", "inhibit", "trash"):
             commands[name].triggered.connect(lambda _=False, name=name: self._start(name))
         commands["release"].triggered.connect(lambda: self._start("release"))
@@ -69,10 +70,13 @@ class Corrections(QObject):
         )
 
     def release(self, memory_id: str) -> None:
-        self._bridge.edit(
-            lambda s: s.release(memory_id, client=CLIENT),
-            lambda m: self._desk.tell(t("done.released", what=_named(m))),
-        )
+        """Let a memory be answered again, whatever silenced it: a correction, or the quarantine."""
+
+        def verb(s: Any) -> Any:
+            waits = s.get(memory_id).standing is Standing.QUARANTINED
+            return (s.release_from_quarantine if waits else s.release)(memory_id, client=CLIENT)
+
+        self._bridge.edit(verb, lambda m: self._desk.tell(t("done.released", what=_named(m)), undo=self._undo))
 
     def trash(self, memory_id: str) -> None:
         def verb(s: Any) -> Any:
@@ -101,7 +105,7 @@ class Corrections(QObject):
             self._desk.tell(t("done.superseded"), t("done.superseded_advice"), undo=self._undo)
             self._desk.state.select(result.id)
             return
-        self._desk.tell(t("done.not_stored"), result.reason)
+        self._desk.tell(t("done.not_stored"), result.reason, done=False)
         inspector = self._desk.panels.inspector
         if inspector.memory is not None and inspector.memory.id == memory_id:
             inspector.start("supersede")
@@ -143,11 +147,11 @@ class Corrections(QObject):
     def _allow(self, _: object = None) -> None:
         """Only what can be done now can be chosen."""
         memory = self._desk.panels.inspector.memory if self._desk.state.selected else None
-        inhibited = memory is not None and memory.standing is Standing.INHIBITED
+        silent = memory is not None and memory.standing is not Standing.LIVE
         for name in ("edit", "supersede", "trash", "pin", "why_not"):
             self._desk.commands[name].setEnabled(memory is not None)
-        self._desk.commands["inhibit"].setEnabled(memory is not None and not inhibited)
-        self._desk.commands["release"].setEnabled(inhibited)
+        self._desk.commands["inhibit"].setEnabled(memory is not None and not silent)
+        self._desk.commands["release"].setEnabled(silent)
 
 
 def _named(memory: Memory) -> str:

@@ -101,7 +101,9 @@ class Desk:
         self.state.select(memory_id)
         self.space.fly_to(memory_id)
 
-    def tell(self, message: str, advice: str = "", *, undo: Callable[[], object] | None = None) -> None:
-        """A passing notice; `undo` gives it a button that takes back what was done."""
+    def tell(
+        self, message: str, advice: str = "", *, done: bool = True, undo: Callable[[], object] | None = None
+    ) -> None:
+        """A passing notice. done: False when what was asked did not happen; undo: takes back what did, by a button."""
         act = None if undo is None else (t("notice.undo"), undo)
-        self.notices.show_notice(Notice(message, advice), act)
+        self.notices.show_notice(Notice(message, advice, done=done), act)

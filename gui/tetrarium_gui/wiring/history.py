@@ -67,10 +67,10 @@ class History(QObject):
 
     def _refused(self, error: Exception, nothing: str) -> bool:
         if isinstance(error, StaleEdit):
-            self._desk.tell(t("done.stale"), error.message)
+            self._desk.tell(t("done.stale"), error.message, done=False)
             return True
         if isinstance(error, NotFound):
-            self._desk.tell(t(nothing))
+            self._desk.tell(t(nothing), done=False)
             return True
         return False
 

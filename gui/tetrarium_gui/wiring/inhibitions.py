@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from tetrarium.model import Contradiction, Inhibition
+from tetrarium.model import Contradiction, Inhibition, Memory
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
 from tetrarium_gui.worker import Verb
 
-Found = tuple[tuple[Inhibition, ...], tuple[Contradiction, ...]]
+Found = tuple[tuple[Inhibition, ...], tuple[Contradiction, ...], tuple[Memory, ...]]
 
 
 class Inhibitions(QObject):
@@ -28,13 +28,17 @@ class Inhibitions(QObject):
         panel.both_true_asked.connect(self.both_true)
         panel.supersede_asked.connect(self.supersede)
         panel.add_asked.connect(lambda: desk.commands["inhibit"].trigger())
+        panel.free_asked.connect(self.free)
+        panel.trash_asked.connect(self.trash)
         self._due = WhenSeen(desk.docks["inhibition"], self._ask)
         desk.bridge.opened.connect(self._due.ask)
         desk.bridge.changed.connect(lambda _: self._due.ask())
         desk.state.snapshot_changed.connect(self._due.ask)  # it has the first words of the memories
 
     def _ask(self) -> None:
-        self._desk.bridge.ask("inhibitions", lambda s: (s.corrections(), s.contradictions()), self._take)
+        self._desk.bridge.ask(
+            "inhibitions", lambda s: (s.corrections(), s.contradictions(), s.quarantined(client=CLIENT)), self._take
+        )
 
     def lift(self, memory_id: str) -> None:
         self._do(lambda s: s.release(memory_id, client=CLIENT), "done.lifted")
@@ -50,6 +54,13 @@ class Inhibitions(QObject):
         reason = t("inhibition.reason")
         self._do(lambda s: s.inhibit(older, successor=newer, reason=reason, client=CLIENT), "done.superseded")
 
+    def free(self, memory_id: str) -> None:
+        """Out of quarantine: a person has read it and finds it harmless."""
+        self._do(lambda s: s.release_from_quarantine(memory_id, client=CLIENT), "done.freed")
+
+    def trash(self, memory_id: str) -> None:
+        self._do(lambda s: s.forget(memory_id, client=CLIENT), "done.waiting_trashed")
+
     def _do(self, verb: Verb, words: str) -> None:
         def told(_: object) -> None:
             self._desk.tell(t(words), undo=self._desk.commands["undo"].trigger)
@@ -58,6 +69,7 @@ class Inhibitions(QObject):
         self._desk.bridge.edit(verb, told)
 
     def _take(self, found: Found) -> None:
-        edges, pairs = found
+        edges, pairs, waiting = found
         self._desk.panels.inhibition.show_edges(edges)
         self._desk.panels.inhibition.show_pairs(pairs)
+        self._desk.panels.inhibition.show_waiting(waiting)

@@ -62,7 +62,7 @@ class Lists(QObject):
         """Ask what an action needs, with its count; or do it, when it needs nothing."""
         count, sheet = len(ids), self._desk.panels.list.sheet
         if not count:
-            self._desk.tell(t("bulk.nothing"))
+            self._desk.tell(t("bulk.nothing"), done=False)
         elif action == "trash":
             sheet.ask(
                 t("bulk.trash_title", count=count), self._spared(ids), t("list.trash"), lambda *_: self.trash(ids)

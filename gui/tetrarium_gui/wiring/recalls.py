@@ -45,7 +45,7 @@ class Recalls(QObject):
         """Why the recall on show did or did not answer a memory."""
         trace = self._desk.panels.voids.trace
         if trace is None:
-            self._desk.tell(t("recalls.none"), t("recalls.none_advice"))
+            self._desk.tell(t("recalls.none"), t("recalls.none_advice"), done=False)
             return
         self._desk.docks.show("voids")
         self._desk.bridge.ask(
@@ -72,7 +72,7 @@ class Recalls(QObject):
         """The last recall with the inhibition of a memory, and without."""
         trace = self._desk.panels.voids.trace
         if trace is None:
-            self._desk.tell(t("recalls.none"), t("recalls.none_advice"))
+            self._desk.tell(t("recalls.none"), t("recalls.none_advice"), done=False)
             return
         self._desk.bridge.ask(
             "compare",
