@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -102,3 +103,18 @@ def test_each_client_asks_about_its_own_last_recall(few: MemoryService) -> None:
         few.trace(client="editor 3")
     with pytest.raises(NotFound):
         few.explain("01ARZ3NDEKTSV4RRFFQ69G5FAV")
+
+
+def test_what_was_stored_before_a_recall_is_so_also_after_the_clock_was_wrong(
+    few: MemoryService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as wrong:
+        now = time.time_ns()
+        wrong.setattr("tetrarium.storage.identity.time.time_ns", lambda: now + 10 * 365 * 86_400 * 10**9)
+        few.store("The harbour lamps were counted while the clock was wrong.")
+    old = str(few.store("The zanzibar endpoint listens on port 8080.").id)
+    few.store("The gateway endpoint listens on port 9090.", supersedes=old)
+    few.recall("which port does the endpoint listen on?")
+    assert few.explain(old).reason is Reason.SUPERSEDED
+    later = str(few.store("The ledger is printed in two colours.").id)
+    assert few.explain(later).reason is Reason.STORED_LATER

@@ -36,7 +36,7 @@ from tetrarium.service.door import EVERYWHERE, NEVER, Asked, page_bounds
 from tetrarium.service.reranking import Reranking
 from tetrarium.service.screening import Screening
 from tetrarium.storage import memories as rows
-from tetrarium.storage.identity import moment_of, new_id
+from tetrarium.storage.identity import new_id
 
 _GROUPS: dict[str, tuple[Category, ...]] = {
     "identity": (Category.PREFERENCE, Category.CONTEXT),
@@ -247,7 +247,7 @@ class Asking(Screening, Reranking):
         then = next((e for e in edges if e.created_at <= at and (e.lifted_at is None or e.lifted_at > at)), None)
         force = next((e for e in edges if e.lifted_at is None), None)
         elsewhere = trace.project != EVERYWHERE and memory.source.project not in ("", trace.project)
-        if moment_of(memory.id) > at:
+        if memory.id > trace.id:  # both made in order, also after the clock was wrong for a while
             reason = Reason.STORED_LATER
         elif then:
             reason = Reason.SUPERSEDED if then.successor else Reason.INHIBITED

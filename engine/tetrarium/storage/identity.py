@@ -5,20 +5,11 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from datetime import UTC, datetime
 from typing import TypeGuard
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _FORM = re.compile(f"[0-7][{_ALPHABET}]{{25}}")
 _last = 0
-
-
-def moment_of(memory_id: str) -> datetime:
-    """When an id was made, to the millisecond, UTC."""
-    milliseconds = 0
-    for letter in memory_id[:10]:
-        milliseconds = milliseconds << 5 | _ALPHABET.index(letter)
-    return datetime.fromtimestamp(milliseconds / 1e3, UTC)
 
 
 def is_id(value: object) -> TypeGuard[str]:
