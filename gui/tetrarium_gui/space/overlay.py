@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from tetrarium_gui.space.camera import Camera
 from tetrarium_gui.space.coloring import legend_rows
+from tetrarium_gui.space.lettering import Lettering
 from tetrarium_gui.space.scene import Scene
 from tetrarium_gui.state import ColorBy, Link
 from tetrarium_gui.style import (
@@ -131,6 +132,7 @@ class Overlay(QWidget):
         self.unavailable = False
         self.badge = ""
         self.labels: list[Label] = []
+        self._lettering = Lettering()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -138,9 +140,10 @@ class Overlay(QWidget):
         if self.scene is None or not len(self.scene):
             self._paint_empty(painter)
         else:
+            legend = self._legend()
             self._paint_links(painter, self.scene)
-            self._paint_labels(painter, self.scene)
-            self._paint_legend(painter)
+            self._paint_labels(painter, self.scene, self._corners(len(legend)))
+            self._paint_legend(painter, legend)
             self._paint_scale(painter)
         self._paint_caption(painter)
         self._paint_outline(painter)
@@ -159,19 +162,13 @@ class Overlay(QWidget):
             painter.setFont(text_font(SIZE_TEXT))
             painter.drawText(middle.translated(0, 34), Qt.AlignmentFlag.AlignCenter, t("space.empty_advice"))
 
-    def _paint_labels(self, painter: QPainter, scene: Scene) -> None:
+    def _paint_labels(self, painter: QPainter, scene: Scene, taken: list[Box]) -> None:
         font = text_font(SIZE_TEXT, bold=True)
         metrics = QFontMetricsF(font)
-        self.labels = place_labels(scene, self.camera, metrics, lit_clusters=self.lit_clusters, taken=self._corners())
-        halo, ink = QColor(self.theme.canvas_top), QColor(self.theme.text)
+        self.labels = place_labels(scene, self.camera, metrics, lit_clusters=self.lit_clusters, taken=taken)
         for label in self.labels:
-            path = QPainterPath()
-            path.addText(QPointF(label.box[0] + 4, label.box[1] + metrics.ascent() + 1), font, label.text)
             painter.setOpacity(label.opacity)
-            painter.strokePath(
-                path, QPen(halo, 3.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
-            )
-            painter.fillPath(path, ink)
+            self._lettering.draw(painter, label.text, label.box[0] + 4, label.box[1] + 1, font, self.theme)
         painter.setOpacity(1.0)
 
     def _legend(self) -> list[tuple[str, str, bool, int | None]]:
@@ -238,17 +235,15 @@ class Overlay(QWidget):
             painter.drawPolygon(points)
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
-    def _corners(self) -> list[Box]:
-        """Where legend, scale, caption and badge stand."""
-        rows = len(self._legend())
+    def _corners(self, rows: int) -> list[Box]:
+        """Where the legend of so many rows, scale, caption and badge stand."""
         return [
             (0.0, self.height() - 2.0 * GRID - 18 * rows, 260.0, 18.0 * rows + 2 * GRID),
             (self.width() - 120.0, self.height() - 48.0, 120.0, 48.0),
             (0.0, 0.0, float(self.width()), 5.0 * GRID if self.caption or self.badge else 0.0),
         ]
 
-    def _paint_legend(self, painter: QPainter) -> None:
-        rows = self._legend()
+    def _paint_legend(self, painter: QPainter, rows: list[tuple[str, str, bool, int | None]]) -> None:
         painter.setFont(text_font(SIZE_SMALL))
         y = self.height() - 2 * GRID - 18 * len(rows)
         for color, word, hatched, index in rows:
