@@ -28,9 +28,9 @@ import tetrarium
 from tetrarium import paths
 from tetrarium.service import MemoryService
 from tetrarium.storage import backups, checks
+from tetrarium.storage.migrations import SCHEMA_VERSION
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-SCHEMAS = 4
 State = tuple[frozenset[str], frozenset[str]]
 """Ids outside the trash, and those of them that are inhibited."""
 
@@ -57,7 +57,7 @@ def main() -> None:
         space, old = Path(folder) / "space", Path(folder) / "old"
         for number in range(a.kills):
             if number % 10 == 9:
-                killed_migration(old, 1 + number // 10 % SCHEMAS, chance.uniform(0.0, 0.25), life)
+                killed_migration(old, 1 + number // 10 % (SCHEMA_VERSION - 1), chance.uniform(0.0, 0.25), life)
             else:
                 killed_life(space, chance.randrange(1 << 30), chance.uniform(0.01, 0.7), life)
         with tetrarium.open_space(space) as opened:
