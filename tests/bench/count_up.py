@@ -41,7 +41,10 @@ def main() -> None:
                     print(f"{kind}, operation {number}: {'; '.join(wrong)}", flush=True)
                 shutil.rmtree(work)
                 runs, number = runs + 1, number + a.every
-            print(f"{kind}: {runs} days, a day has fewer than {number} operations; broken promises so far {broken}", flush=True)
+            print(
+                f"{kind}: {runs} days, a day has fewer than {number} operations; broken promises so far {broken}",
+                flush=True,
+            )
     raise SystemExit(bool(broken))
 
 
