@@ -343,6 +343,11 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_meeting.py::*",
     ),
     "An agent and the window share a space, and neither needs the other.": ("gui/test_beside_agents.py::*",),
+    "A window of the same user is told by the host who is connected and exactly what each of them got; it keeps no host alive, "
+    "slows nobody, and what either end says is input to the other.": (
+        "journeys/test_watching.py::*",
+        "unit/test_watcher.py::*",
+    ),
     "What an IDE starts is the standard library alone; the host outlives the IDE and ends when nobody wants it any more.": (
         RELAY + "test_a_relay_loads_the_standard_library_and_nothing_else",
         RELAY + "test_a_host_survives_the_process_group_and_the_process_tree_of_its_client",
