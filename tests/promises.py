@@ -284,6 +284,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_exchange.py::test_lines_that_cannot_be_are_refused_by_number_and_all_or_nothing_is_taken",
         "journeys/test_exchange.py::test_bombs_are_refused_within_bounds",
     ),
+    "What a search or recall found can be seen at any distance: lit, framed, named, pointed at from the edge; the camera never "
+    "moves against a hand that moved it, and comes back.": ("gui/test_hits.py::*",),
     "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
         "gui/test_detail.py::*",
     ),
