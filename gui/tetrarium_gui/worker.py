@@ -11,6 +11,7 @@ import asyncio
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,20 +20,41 @@ from typing import Any
 from PySide6.QtCore import QObject, QThread, Signal
 
 from tetrarium.events import Event, SpaceChanged
+from tetrarium.mcp import meeting
 from tetrarium.mcp.host import Host
+from tetrarium.mcp.news import (
+    Attached,
+    Clients,
+    Committed,
+    Missed,
+    News,
+    RecallSeen,
+    SearchSeen,
+)
+from tetrarium.mcp.watcher import Watcher
 from tetrarium.model import SpaceSnapshot
 from tetrarium.service import EVERYWHERE, WINDOW, MemoryService, fill_sample
 
 log = logging.getLogger(__name__)
 
 LOOK_INTERVAL = 0.5
-"""Seconds between looks for what other processes stored in the same space."""
+"""Seconds between looks for what other processes stored in the same space, where nobody tells."""
+SOONEST_LOOK = 0.1
+"""Seconds between looks where the host tells that there is something to see."""
+NEWS_KEPT = 200
+"""News of the host that wait for the window; of more the oldest are dropped."""
 GROWTH_INTERVAL = 0.3
 """Seconds between pictures of a sample space while it is being filled."""
 DRAIN_TIME = 10.0
 """Seconds that quitting waits for the job in hand."""
 
-__all__ = ["EVERYWHERE", "Answer", "EngineThread", "Failure", "Picture", "Verb", "filling"]
+__all__ = [
+    "EVERYWHERE", "Answer", "Attached", "Clients", "EngineThread", "Failure", "Missed", "News", "Picture", "RecallSeen",
+    "SearchSeen", "Verb", "WatchThread", "can_watch", "filling",
+]  # fmt: skip
+
+can_watch = meeting.possible
+"""Whether agents share a host on this system, which can be watched."""
 
 Verb = Callable[[MemoryService], Any]
 
@@ -102,11 +124,18 @@ class Picture:
         return self._last
 
 
-def _look(service: MemoryService) -> Any:
-    """What a quiet moment is for: what others stored, and the work that waits for one."""
-    changes = service.catch_up()
-    service.maintain()
-    return changes
+class _Look:
+    """What others stored and asked; with the work that waits for a quiet moment. Runs on the lane."""
+
+    def __init__(self) -> None:
+        self._seen: int | None = None  # the last row of the audit
+
+    def __call__(self, service: MemoryService) -> Any:
+        """What others asked since the last look, as the audit tells it."""
+        service.catch_up()
+        service.maintain()
+        self._seen, questions = service.questions_since(self._seen)
+        return questions
 
 
 class _Growth:
@@ -144,6 +173,8 @@ class EngineThread(QThread):
         self._wake = asyncio.Event()
         self._closing = False
         self._passphrase: str | None = None
+        self._look = _Look()
+        self._looked, self._hurry = 0.0, False
 
     def open_with(self, passphrase: str) -> None:
         """Try a space again that could not be opened without a passphrase. From the window's thread."""
@@ -156,6 +187,11 @@ class EngineThread(QThread):
         with self._door:
             self._waiting.pop(slot, None)
             self._waiting[slot] = _Job(slot, ticket, verb)
+        self._ring()
+
+    def look(self) -> None:
+        """Look soon for what others stored: somebody has told that there is something. From any thread; returns at once."""
+        self._hurry = True
         self._ring()
 
     def withdraw(self, slot: str) -> None:
@@ -201,10 +237,14 @@ class EngineThread(QThread):
         if job is not None:
             await self._do(host, job)
             return
+        due = self._looked + (SOONEST_LOOK if self._hurry else LOOK_INTERVAL) - time.monotonic()
         try:
-            await asyncio.wait_for(self._wake.wait(), LOOK_INTERVAL)
+            async with asyncio.timeout(max(0.0, due)):
+                await self._wake.wait()
         except TimeoutError:
-            await self._do(host, _Job("catch_up", 0, _look))
+            self._hurry = False
+            await self._do(host, _Job("catch_up", 0, self._look))
+            self._looked = time.monotonic()
 
     async def _do(self, host: Host, job: _Job) -> bool:
         try:
@@ -240,3 +280,57 @@ class EngineThread(QThread):
         with self._door:
             if self._loop is not None and not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(self._wake.set)
+
+
+class WatchThread(QThread):
+    """Hears what the host of the space tells. News are kept until the window takes them, all at once.
+
+    hurry: called for what the host has committed, on this thread.
+    """
+
+    arrived = Signal()
+
+    def __init__(self, hurry: Callable[[], None], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("watch")
+        self._hurry = hurry
+        self._door = threading.Lock()
+        self._news: deque[News] = deque()
+        self._missed = 0
+        self._watcher: Watcher | None = None
+
+    def watch(self, folder: Path) -> None:
+        """Begin, where hosts can be watched. From the window's thread."""
+        if self._watcher is None and can_watch():
+            self._watcher = Watcher(folder, self._hear)
+            self.start()
+
+    def take(self) -> tuple[News, ...]:
+        """What came since the last time; first how many had to be dropped. From the window's thread."""
+        with self._door:
+            missed, self._missed = self._missed, 0
+            news = tuple(self._news)
+            self._news.clear()
+        return (Missed(missed), *news) if missed else news
+
+    def leave(self) -> None:
+        """End; returns at once, `wait` waits."""
+        if self._watcher is not None and self.isRunning():
+            self._watcher.stop()
+
+    def run(self) -> None:
+        assert self._watcher is not None
+        self._watcher.run()
+
+    def _hear(self, told: News) -> None:
+        if isinstance(told, Committed):
+            self._hurry()
+            return
+        with self._door:
+            first = not self._news
+            if len(self._news) == NEWS_KEPT:
+                self._news.popleft()
+                self._missed += 1
+            self._news.append(told)
+        if first:
+            self.arrived.emit()
