@@ -284,6 +284,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_exchange.py::test_lines_that_cannot_be_are_refused_by_number_and_all_or_nothing_is_taken",
         "journeys/test_exchange.py::test_bombs_are_refused_within_bounds",
     ),
+    "What a search or recall found can be seen at any distance: lit, framed, named, pointed at from the edge; the camera never "
+    "moves against a hand that moved it, and comes back.": ("gui/test_hits.py::*",),
     "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
         "gui/test_detail.py::*",
     ),
@@ -306,6 +308,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "Every panel answers to real clicks: a recall replayed and explained, voids let through, dials with their effect, edges "
     "compared and lifted, many memories at once with a preview, an agent followed live, topics, time, health, export, pictures; "
     "and every change is undone, after a restart too.": ("gui/test_panels.py::*",),
+    "A person sees in the window who read and wrote what, that no row of it is missing, what is unusual and what was masked, never what "
+    "it was; decides about secrets, exclusions and the key; and has a deletion proved.": ("gui/test_privacy.py::*",),
     "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
         "conformance/test_conformance.py::*",
     ),

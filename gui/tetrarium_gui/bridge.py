@@ -22,8 +22,9 @@ from tetrarium.events import Event, SpaceChanged
 from tetrarium.model import Changes, SpaceSnapshot
 from tetrarium.paths import default_data_dir
 from tetrarium_gui.state import Notice
+from tetrarium_gui.watch import WatchThread
 from tetrarium_gui.words import t
-from tetrarium_gui.worker import EVERYWHERE, Answer, EngineThread, Failure, Picture, Verb, WatchThread
+from tetrarium_gui.worker import EVERYWHERE, Answer, EngineThread, Failure, Picture, Recode, Verb
 
 log = logging.getLogger(__name__)
 
@@ -151,6 +152,14 @@ class Bridge(QObject):
     def edit(self, verb: Verb, then: Then | None = None, *, otherwise: Otherwise | None = None) -> None:
         """Change something. Never overtaken by another change: each has a slot of its own, done in the order asked."""
         self._ask(f"{EDIT}{next(self._tickets)}", verb, _Waiting(then, otherwise))
+
+    def recode(self, recode: Recode, folder: Path, then: Then, *, otherwise: Otherwise) -> None:
+        """Give the files of the space another key. It is closed for that and opened again, also where it failed."""
+        slot = f"{EDIT}{next(self._tickets)}"
+        self._newest[slot] = next(self._tickets)
+        self._waiting[self._newest[slot]] = _Waiting(then, otherwise)
+        self._since[slot] = time.monotonic()
+        self._engine.recode(slot, self._newest[slot], recode, folder)
 
     def tell_growth(self, snapshot: SpaceSnapshot) -> None:
         """Show a space that is being filled by one long job. From the engine's thread: crosses queued, as a signal."""

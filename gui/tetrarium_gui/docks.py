@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QWidget
 from tetrarium_gui.words import t
 
 LEFT_WIDTH, RIGHT_WIDTH, BOTTOM_HEIGHT = 320, 320, 240
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 """Counts up when a panel is added: a layout of before is then left aside."""
 
 _AREAS = Qt.DockWidgetArea
@@ -23,6 +23,7 @@ PLACES: dict[str, Qt.DockWidgetArea] = {
     "clusters": _AREAS.LeftDockWidgetArea,
     "inspector": _AREAS.RightDockWidgetArea,
     "health": _AREAS.RightDockWidgetArea,
+    "privacy": _AREAS.RightDockWidgetArea,
     "settings": _AREAS.RightDockWidgetArea,
     "list": _AREAS.BottomDockWidgetArea,
     "voids": _AREAS.BottomDockWidgetArea,

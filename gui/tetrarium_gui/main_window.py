@@ -31,6 +31,7 @@ from tetrarium_gui.wiring.inhibitions import Inhibitions
 from tetrarium_gui.wiring.lists import Lists
 from tetrarium_gui.wiring.live import Live
 from tetrarium_gui.wiring.places import Places
+from tetrarium_gui.wiring.privacy import Privacy
 from tetrarium_gui.wiring.recalls import Recalls
 from tetrarium_gui.wiring.slowness import Slowness
 from tetrarium_gui.wiring.topics import Topics
@@ -69,7 +70,7 @@ class MainWindow(QMainWindow):
         self.answers, self.corrections, self.history = Answers(self.desk), Corrections(self.desk), History(self.desk)
         self.lists, self.recalls, self.inhibitions = Lists(self.desk), Recalls(self.desk), Inhibitions(self.desk)
         self.topics, self.live, self.places = Topics(self.desk), Live(self.desk), Places(self.desk)
-        self.following, self.slowness = Following(self.desk), Slowness(self.desk)
+        self.following, self.privacy, self.slowness = Following(self.desk), Privacy(self.desk), Slowness(self.desk)
         self.welcome = Welcome(self.theme, self._middle)
         self.beginnings = Beginnings(self.desk, self.welcome)
         self.locked = Locked(self.theme, self._middle)

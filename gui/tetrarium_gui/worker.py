@@ -11,7 +11,6 @@ import asyncio
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,21 +18,11 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QThread, Signal
 
+from tetrarium.errors import PassphraseNeeded
 from tetrarium.events import Event, SpaceChanged
-from tetrarium.mcp import meeting
 from tetrarium.mcp.host import Host
-from tetrarium.mcp.news import (
-    Attached,
-    Clients,
-    Committed,
-    Missed,
-    News,
-    RecallSeen,
-    SearchSeen,
-)
-from tetrarium.mcp.watcher import Watcher
 from tetrarium.model import SpaceSnapshot
-from tetrarium.service import EVERYWHERE, WINDOW, MemoryService, fill_sample
+from tetrarium.service import EVERYWHERE, WINDOW, MemoryService, decrypt, encrypt, fill_sample, lock_of, rekey
 
 log = logging.getLogger(__name__)
 
@@ -41,20 +30,12 @@ LOOK_INTERVAL = 0.5
 """Seconds between looks for what other processes stored in the same space, where nobody tells."""
 SOONEST_LOOK = 0.1
 """Seconds between looks where the host tells that there is something to see."""
-NEWS_KEPT = 200
-"""News of the host that wait for the window; of more the oldest are dropped."""
 GROWTH_INTERVAL = 0.3
 """Seconds between pictures of a sample space while it is being filled."""
 DRAIN_TIME = 10.0
 """Seconds that quitting waits for the job in hand."""
 
-__all__ = [
-    "EVERYWHERE", "Answer", "Attached", "Clients", "EngineThread", "Failure", "Missed", "News", "Picture", "RecallSeen",
-    "SearchSeen", "Verb", "WatchThread", "can_watch", "filling",
-]  # fmt: skip
-
-can_watch = meeting.possible
-"""Whether agents share a host on this system, which can be watched."""
+__all__ = ["EVERYWHERE", "Answer", "EngineThread", "Failure", "Picture", "Recode", "Verb", "filling", "lock_of"]
 
 Verb = Callable[[MemoryService], Any]
 
@@ -98,6 +79,39 @@ class _Job:
     slot: str
     ticket: int
     verb: Verb
+
+
+@dataclass(frozen=True, slots=True)
+class Recode:
+    """Another key for the files of a space, for which it is closed and opened again.
+
+    way: "encrypt", "rekey" or "decrypt"; old: the passphrase of now, None where there is none; new: the one from then
+    on, None for the platform's keychain.
+    """
+
+    way: str
+    old: str | None = None
+    new: str | None = None
+
+    def __repr__(self) -> str:
+        """Passphrases stand in no log."""
+        return f"Recode({self.way})"
+
+    def run(self, folder: Path) -> Any:
+        """Do it, while nobody has the space open. Raises what `service.locking` does; then the space is as it was."""
+        if self.way == "decrypt":
+            return decrypt(folder, passphrase=self.old)
+        if self.way == "encrypt":
+            return encrypt(folder, passphrase=self.new, keychain=self.new is None)
+        return rekey(folder, passphrase=self.old, new_passphrase=self.new, keychain=self.new is None)
+
+
+@dataclass(frozen=True, slots=True)
+class _RecodeJob:
+    slot: str
+    ticket: int
+    recode: Recode
+    folder: Path
 
 
 def _as_window(service: MemoryService, verb: Verb) -> Any:
@@ -167,7 +181,7 @@ class EngineThread(QThread):
         super().__init__(parent)
         self.setObjectName("engine")
         self._path, self._sample = path, sample
-        self._waiting: dict[str, _Job] = {}
+        self._waiting: dict[str, _Job | _RecodeJob] = {}
         self._door = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
@@ -194,6 +208,12 @@ class EngineThread(QThread):
         self._hurry = True
         self._ring()
 
+    def recode(self, slot: str, ticket: int, recode: Recode, folder: Path) -> None:
+        """Close the space, give its files another key, open it again. From the window's thread; returns at once."""
+        with self._door:
+            self._waiting[slot] = _RecodeJob(slot, ticket, recode, folder)
+        self._ring()
+
     def withdraw(self, slot: str) -> None:
         """Do not begin the job that waits in a slot, if one does. From the window's thread."""
         with self._door:
@@ -216,35 +236,61 @@ class EngineThread(QThread):
 
     async def _serve(self) -> None:
         given, self._passphrase = self._passphrase, None
-        host = Host(self._path) if given is None else Host(self._path, passphrase=given)
+        host = self._host(given)
         with self._door:
-            self._loop = asyncio.get_running_loop()
+            self._loop, self._wake = asyncio.get_running_loop(), asyncio.Event()  # an event belongs to one loop
         try:
-            if await self._do(host, _Job("open", 0, self._open)):
-                while not self._closing:
-                    await self._next(host)
+            is_open = await self._do(host, _Job("open", 0, self._open))
+            while is_open and not self._closing:
+                job = await self._next()
+                if job is None:
+                    break
+                if isinstance(job, _RecodeJob):
+                    host, is_open = await self._recoded(host, job)
+                else:
+                    await self._do(host, job)
         finally:
             closed = await asyncio.to_thread(host.close, DRAIN_TIME)
             if not closed:
                 log.warning("A job was still running when the window closed; what was stored is safe.")
 
-    async def _next(self, host: Host) -> None:
-        """One waiting job, or, when none comes for a while, a look at what others stored."""
-        with self._door:
-            job = self._waiting.pop(next(iter(self._waiting)), None) if self._waiting else None
-            if job is None:
+    def _host(self, passphrase: str | None) -> Host:
+        return Host(self._path) if passphrase is None else Host(self._path, passphrase=passphrase)
+
+    async def _next(self) -> _Job | _RecodeJob | None:
+        """One waiting job, or, when none comes for a while, a look at what others stored; None when it is to end."""
+        while not self._closing:
+            with self._door:
+                if self._waiting:
+                    return self._waiting.pop(next(iter(self._waiting)))
                 self._wake.clear()
-        if job is not None:
-            await self._do(host, job)
-            return
-        due = self._looked + (SOONEST_LOOK if self._hurry else LOOK_INTERVAL) - time.monotonic()
+            due = self._looked + (SOONEST_LOOK if self._hurry else LOOK_INTERVAL) - time.monotonic()
+            try:
+                async with asyncio.timeout(max(0.0, due)):
+                    await self._wake.wait()
+            except TimeoutError:
+                self._looked, self._hurry = time.monotonic(), False
+                return _Job("catch_up", 0, self._look)
+        return None
+
+    async def _recoded(self, host: Host, job: _RecodeJob) -> tuple[Host, bool]:
+        """The space closed, recoded, and open again, under the old key where that failed; and whether it opened."""
+        await asyncio.to_thread(host.close, DRAIN_TIME)
+        outcome: Answer | Failure
         try:
-            async with asyncio.timeout(max(0.0, due)):
-                await self._wake.wait()
-        except TimeoutError:
-            self._hurry = False
-            await self._do(host, _Job("catch_up", 0, self._look))
-            self._looked = time.monotonic()
+            outcome = Answer(job.slot, job.ticket, await asyncio.to_thread(job.recode.run, job.folder))
+        except Exception as error:  # as in `_do`
+            log.info("%s failed", job.recode.way, exc_info=True)
+            outcome = Failure(job.slot, job.ticket, error)
+        if isinstance(outcome, Answer):
+            passphrase = None if job.recode.way == "decrypt" else job.recode.new
+        else:  # a passphrase that is wrong is told before anything is locked: what was unlocked still is
+            passphrase = None if isinstance(outcome.error, PassphraseNeeded) else job.recode.old
+        again = self._host(passphrase)
+        is_open = await self._do(again, _Job("open", 0, self._open))
+        if not self._closing:
+            self.answered.emit(outcome) if isinstance(outcome, Answer) else self.failed.emit(outcome)
+        return again, is_open
 
     async def _do(self, host: Host, job: _Job) -> bool:
         try:
@@ -280,57 +326,3 @@ class EngineThread(QThread):
         with self._door:
             if self._loop is not None and not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(self._wake.set)
-
-
-class WatchThread(QThread):
-    """Hears what the host of the space tells. News are kept until the window takes them, all at once.
-
-    hurry: called for what the host has committed, on this thread.
-    """
-
-    arrived = Signal()
-
-    def __init__(self, hurry: Callable[[], None], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("watch")
-        self._hurry = hurry
-        self._door = threading.Lock()
-        self._news: deque[News] = deque()
-        self._missed = 0
-        self._watcher: Watcher | None = None
-
-    def watch(self, folder: Path) -> None:
-        """Begin, where hosts can be watched. From the window's thread."""
-        if self._watcher is None and can_watch():
-            self._watcher = Watcher(folder, self._hear)
-            self.start()
-
-    def take(self) -> tuple[News, ...]:
-        """What came since the last time; first how many had to be dropped. From the window's thread."""
-        with self._door:
-            missed, self._missed = self._missed, 0
-            news = tuple(self._news)
-            self._news.clear()
-        return (Missed(missed), *news) if missed else news
-
-    def leave(self) -> None:
-        """End; returns at once, `wait` waits."""
-        if self._watcher is not None and self.isRunning():
-            self._watcher.stop()
-
-    def run(self) -> None:
-        assert self._watcher is not None
-        self._watcher.run()
-
-    def _hear(self, told: News) -> None:
-        if isinstance(told, Committed):
-            self._hurry()
-            return
-        with self._door:
-            first = not self._news
-            if len(self._news) == NEWS_KEPT:
-                self._news.popleft()
-                self._missed += 1
-            self._news.append(told)
-        if first:
-            self.arrived.emit()

@@ -18,7 +18,7 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     keeping    backup, backups, preview_restore(_memory), restore_backup, restore_memory; the daily copy
     healing    health, heal
     undoing    history, undo, redo, undo_client
-    locking    encrypt, decrypt, rekey: on a closed space; open_space unlocks
+    locking    encrypt, decrypt, rekey: on a closed space; lock_of; open_space unlocks
     exchange   export, anonymity, preview_import, import_file, imports, undo_import
     auditing   audit, verify_audit, audit_flags; auditor notes every verb, in one place
 """
@@ -26,7 +26,7 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
 from tetrarium.lifecycle.trust import WINDOW
 from tetrarium.service.door import EVERYWHERE
 from tetrarium.service.keeping import backup_for_damaged, restore_damaged
-from tetrarium.service.locking import decrypt, encrypt, rekey
+from tetrarium.service.locking import decrypt, encrypt, lock_of, rekey
 from tetrarium.service.memory_service import SAMPLE, MemoryService, fill_sample, kept_snapshot, open_space
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "encrypt",
     "fill_sample",
     "kept_snapshot",
+    "lock_of",
     "open_space",
     "rekey",
     "restore_damaged",

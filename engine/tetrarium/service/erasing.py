@@ -128,7 +128,7 @@ class Erasing(Screening, Keeping):
         self._purge_again([pending.memory for pending, how in todo if how == "purge"])
         try:
             erasure.finish(self._space.database, at_once=most)
-        except SpaceUnavailable as error:
+        except (SpaceUnavailable, OSError) as error:
             log.info("An erasure waits: %s", error)
 
     def _purge_again(self, memory_ids: Sequence[str]) -> None:

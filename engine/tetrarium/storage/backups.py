@@ -113,6 +113,12 @@ def damage_of(copy: Copy) -> Damage:
     return damage
 
 
+def is_newer_than_its_note(file: Path) -> bool:
+    """Whether a copy was changed after its hash was noted. False where none was."""
+    noted = _sum_of(file)
+    return noted.exists() and file.stat().st_mtime_ns > noted.stat().st_mtime_ns
+
+
 def seal_anew(file: Path) -> None:
     """Note the hash of a copy again, after it was changed on purpose."""
     with closing(opened(file)) as connection:

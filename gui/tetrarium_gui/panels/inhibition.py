@@ -15,6 +15,7 @@ from tetrarium_gui.panels.writing import Sheet, button
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
 from tetrarium_gui.words import t
 
+PAGES = ("edges", "pairs", "waiting")
 MOST_DIFFERENCES = 12
 """Memories that the preview names on each side."""
 
@@ -102,6 +103,10 @@ class InhibitionPanel(QWidget):
         self.none_waits.setVisible(not memories)
         self.waiting.setVisible(bool(memories))
         self.tabs.setTabText(2, t("inhibition.tab_waiting", count=len(memories)))
+
+    def show_page(self, name: str) -> None:
+        """Bring one of PAGES to the front."""
+        self.tabs.setCurrentIndex(PAGES.index(name))
 
     def show_preview(self, with_it: RecallTrace, without: RecallTrace) -> None:
         """The last recall as it is, and as it would be if the chosen memory were released."""

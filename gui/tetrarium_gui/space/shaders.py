@@ -4,6 +4,7 @@
 from barycentric coordinates, so that they cost nothing and stay one pixel wide.
 `FAR`: the same memories as points, where a face is smaller than a few pixels.
 `BACKDROP`: the vertical gradient, one triangle. `DOT`: shared vertices, and the halo round the selection.
+`BEACON`: the light of a hit, and a body for it where its tetrahedron would be a speck.
 """
 
 from __future__ import annotations
@@ -126,9 +127,11 @@ void main() {
 
     float heart = min(min(edge.x, edge.y), edge.z) * 3.0;          // 0 on an edge, 1 in the middle of the face
     face *= mix(1.06, 0.90, heart * detail);
-    vec3 inside = smoothstep(width * 0.35, width * (selected ? 2.6 : 1.5) * pixel_ratio, edge);
+    bool hit = lit && dimming > 0.0;
+    vec3 inside = smoothstep(width * 0.35, width * (selected ? 2.6 : hit ? 2.0 : 1.5) * pixel_ratio, edge);
     float line = 1.0 - min(min(inside.x, inside.y), inside.z);
     vec3 edge_color = mix(face, light_theme > 0.5 ? vec3(1.0) : mix(base, vec3(1.0), 0.45), 0.55);
+    if (hit) edge_color = mix(edge_color, light_theme > 0.5 ? base * 0.45 : mix(base, vec3(1.0), 0.8), dimming);
     if (hovered) { face = mix(face, vec3(1.0), 0.16); edge_color = mix(selection_color, base, 0.15); detail = 1.0; }
     if (marked) { face = mix(face, selection_color, 0.22); edge_color = selection_color; detail = max(detail, 0.75); }
     if (selected) { face = mix(face, vec3(1.0), 0.24); edge_color = selection_color; detail = 1.0; }
@@ -202,7 +205,8 @@ void main() {
 DOT_VERTEX = """#version 330 core
 layout(location = 0) in vec3 position;
 uniform mat4 view; uniform mat4 projection;
-uniform float world_size; uniform float most_pixels; uniform float pixels_a_world_unit; uniform float towards_eye;
+uniform float world_size; uniform float least_pixels; uniform float most_pixels; uniform float pixels_a_world_unit;
+uniform float towards_eye;
 uniform float level_depth;                                         // without perspective: the depth whose size all have
 out float eye_depth;
 void main() {
@@ -211,7 +215,7 @@ void main() {
     gl_Position = projection * seen;
     eye_depth = -seen.z;
     float depth = level_depth > 0.0 ? level_depth : max(eye_depth, 1e-3);
-    gl_PointSize = clamp(world_size * pixels_a_world_unit / depth, 1.0, most_pixels);
+    gl_PointSize = clamp(world_size * pixels_a_world_unit / depth, least_pixels, most_pixels);
 }
 """
 
@@ -225,5 +229,48 @@ void main() {
     alpha *= strength * (1.0 - smoothstep(fade_start, fade_end, eye_depth));
     if (alpha < 0.004) discard;
     color = vec4(dot_color, alpha);
+}
+"""
+
+BEACON_VERTEX = """#version 330 core
+layout(location = 0) in vec3 position;
+layout(location = 1) in float color_index;
+layout(location = 2) in float turn;
+uniform mat4 view; uniform mat4 projection;
+uniform vec3 palette[57]; uniform vec3 inhibited_color;
+uniform float reveal; uniform float pixels_a_world_unit; uniform float level_depth; uniform float pixel_ratio;
+uniform float least_pixels;
+flat out vec3 base; flat out float size; flat out float body; flat out float strength;
+void main() {
+    vec4 seen = view * vec4(position, 1.0);
+    gl_Position = projection * seen;
+    float edge = pixels_a_world_unit / (level_depth > 0.0 ? level_depth : max(-seen.z, 1e-3)) / pixel_ratio;
+    float lit = smoothstep(0.0, 0.12, reveal - turn + 0.12 * step(0.999, reveal));
+    body = lit * (1.0 - smoothstep(least_pixels, least_pixels * 1.5, edge));
+    strength = lit * mix(0.62, 0.26, smoothstep(least_pixels, 60.0, edge));
+    size = clamp(2.9 * edge, 38.0, 190.0) * pixel_ratio;
+    gl_PointSize = size;
+    base = color_index > 254.0 ? inhibited_color : palette[int(color_index)];
+    if (lit <= 0.0) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+}
+"""
+
+BEACON_FRAGMENT = """#version 330 core
+flat in vec3 base; flat in float size; flat in float body; flat in float strength;
+uniform float least_pixels; uniform float pixel_ratio; uniform float light_theme;
+out vec4 color;
+float triangle(vec2 p, float radius) {                             // signed distance to an upright triangle
+    return max(dot(vec2(abs(p.x), p.y), vec2(0.866, 0.5)), -p.y) - radius;
+}
+void main() {
+    vec2 at = (gl_PointCoord * 2.0 - 1.0) * vec2(1.0, -1.0);
+    float glow = strength * pow(max(0.0, 1.0 - length(at)), light_theme > 0.5 ? 1.9 : 2.4);
+    float away = triangle(at * size * 0.5, least_pixels * 0.29 * pixel_ratio);
+    float solid = body * (1.0 - smoothstep(-0.7, 0.7, away));
+    float rim = smoothstep(-2.1, -0.7, away / pixel_ratio);
+    vec3 bright = light_theme > 0.5 ? base * 0.45 : mix(base, vec3(1.0), 0.8);
+    float alpha = max(glow, solid);
+    if (alpha < 0.004) discard;
+    color = vec4(mix(base, mix(base, bright, rim), step(glow, solid)), alpha);
 }
 """

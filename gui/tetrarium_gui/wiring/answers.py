@@ -84,6 +84,7 @@ class Answers(QObject):
     def _take_search(self, result: SearchResult) -> None:
         self._desk.panels.search.show_search(result)
         self._desk.state.set_highlight(highlight_of_search(result))
+        self._desk.space.show_hits()
         self._desk.status.show_time("search", result.elapsed_ms)
 
     def _take_recall(self, trace: RecallTrace) -> None:
@@ -91,6 +92,7 @@ class Answers(QObject):
         self._desk.panels.voids.show_trace(trace)
         self._desk.docks["voids"].raise_()
         self._desk.state.set_highlight(highlight_of_recall(trace))
+        self._desk.space.show_hits()
         self._desk.status.show_time("recall", trace.elapsed_ms)
 
     def _follow(self, memory_id: str) -> None:

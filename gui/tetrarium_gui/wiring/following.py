@@ -17,11 +17,11 @@ from tetrarium.model import AuditEntry
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.panels.activity import Happening
 from tetrarium_gui.state import Highlight, highlight_of_recall
+from tetrarium_gui.watch import Attached, Clients, Missed, News, RecallSeen, SearchSeen, can_watch
 from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.wiring.lighting import Lighting
 from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
-from tetrarium_gui.worker import Attached, Clients, Missed, News, RecallSeen, SearchSeen, can_watch
 
 COMES_BACK = 4_000
 """Milliseconds for which a client that was cut off counts as connected: its relay is reaching the next host."""
