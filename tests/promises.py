@@ -347,6 +347,10 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_meeting.py::*",
     ),
     "An agent and the window share a space, and neither needs the other.": ("gui/test_beside_agents.py::*",),
+    "An agent is followed live: the feed says who did what, a recall lights its memories and opens in Voids as the agent got it, "
+    "through the death of a host, and for agents with an engine of their own by the audit; a person's own search is never taken away.": (
+        "gui/test_following.py::*",
+    ),
     "A window of the same user is told by the host who is connected and exactly what each of them got; it keeps no host alive, "
     "slows nobody, and what either end says is input to the other.": (
         "journeys/test_watching.py::*",

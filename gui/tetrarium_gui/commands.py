@@ -74,6 +74,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("mark_rest", "view", ("R",), scope="space"),
     Command("only_space", "view", ("F11",), checked=False, separated=True),
     Command("reduced_motion", "view", checked=False),
+    Command("follow", "view", ("Ctrl+Shift+A",), checked=True),
     Command("theme_system", "view", group="theme", checked=True, separated=True),
     Command("theme_dark", "view", group="theme", checked=False),
     Command("theme_light", "view", group="theme", checked=False),

@@ -25,6 +25,7 @@ from tetrarium_gui.wiring.answers import Answers
 from tetrarium_gui.wiring.beginnings import Beginnings
 from tetrarium_gui.wiring.corrections import Corrections
 from tetrarium_gui.wiring.desk import Desk, make_panels
+from tetrarium_gui.wiring.following import Following
 from tetrarium_gui.wiring.history import History
 from tetrarium_gui.wiring.inhibitions import Inhibitions
 from tetrarium_gui.wiring.lists import Lists
@@ -69,7 +70,7 @@ class MainWindow(QMainWindow):
         self.answers, self.corrections, self.history = Answers(self.desk), Corrections(self.desk), History(self.desk)
         self.lists, self.recalls, self.inhibitions = Lists(self.desk), Recalls(self.desk), Inhibitions(self.desk)
         self.topics, self.live, self.places = Topics(self.desk), Live(self.desk), Places(self.desk)
-        self.privacy, self.slowness = Privacy(self.desk), Slowness(self.desk)
+        self.following, self.privacy, self.slowness = Following(self.desk), Privacy(self.desk), Slowness(self.desk)
         self.welcome = Welcome(self.theme, self._middle)
         self.beginnings = Beginnings(self.desk, self.welcome)
         self.locked = Locked(self.theme, self._middle)
@@ -142,6 +143,8 @@ class MainWindow(QMainWindow):
         self.space.notice.connect(lambda _: self.desk.tell(t("window.flat"), t("window.flat_advice"), done=False))
 
     def _connect_bridge(self) -> None:
+        self.following.clients_changed.connect(self.panels.activity.show_clients)
+        self.following.introduce()
         self.bridge.snapshot_ready.connect(self._take_snapshot)
         self.bridge.growing.connect(self._take_growth)
         self.bridge.opened.connect(lambda: self.space.set_caption(""))

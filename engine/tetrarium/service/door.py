@@ -84,6 +84,7 @@ class Door:
         self._copying: Iterator[object] | None = None
         self._copy_again: datetime | None = None
         self.path = folder
+        self._questions_at = -1
         self._tuned_at = self._space.database.data_version()
         self._tune()
 

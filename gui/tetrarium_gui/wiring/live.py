@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
-from tetrarium.events import Recalled, Searched
-from tetrarium.model import Changes, Health, Memory, RecallTrace, SpaceStats
+from tetrarium.events import Recalled
+from tetrarium.model import Changes, Health, Memory, SpaceStats
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.panels.activity import Happening
-from tetrarium_gui.state import Highlight, highlight_of_recall
+from tetrarium_gui.state import Highlight
 from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
@@ -85,7 +85,7 @@ class Live(QObject):
         named = tuple(ids[:MOST])
 
         def tell(memories: Sequence[Memory]) -> None:
-            done = [Happening(kind, _who(kind, m), m.content[:200], m.id) for m in memories]
+            done = [_done(kind, memory) for memory in memories]
             if len(ids) > len(named):
                 done.append(Happening(kind, "", t("live.more", count=len(ids) - len(named))))
             self._add(done)
@@ -94,24 +94,21 @@ class Live(QObject):
         self._desk.bridge.edit(lambda s: [s.get(i) for i in named], tell, otherwise=lambda _: True)
 
     def _take_event(self, event: object) -> None:
-        if isinstance(event, Recalled):
-            self._add([_recalled(event.trace, event.client)])
-            if event.client != CLIENT and not self._desk.panels.search.box.text():
-                self._desk.state.set_highlight(highlight_of_recall(event.trace))
-        elif isinstance(event, Searched) and event.client != CLIENT:
-            found = t("live.found", count=event.result.total, query=event.result.query[:160])
-            self._add([Happening("searched", event.client, found)])
+        """What the person asked here; what agents ask, the host tells (`following`)."""
+        if isinstance(event, Recalled) and event.client == CLIENT:
+            trace = event.trace
+            words = t("live.recalled", query=trace.query[:160], kept=len(trace.blocks), void=trace.void_fraction)
+            self._add([Happening("recalled", "", words, trace=trace)])
 
     def _light(self, ids: Sequence[str] | None) -> None:
         """What was stored in the chosen range stays lit."""
         self._desk.state.set_highlight(None if ids is None else Highlight(t("live.range"), tuple(ids)))
 
 
-def _recalled(trace: RecallTrace, client: str) -> Happening:
-    words = t("live.recalled", query=trace.query[:160], kept=len(trace.blocks), void=trace.void_fraction)
-    return Happening("recalled", client, words, trace=trace)
-
-
-def _who(kind: str, memory: Memory) -> str:
-    """The client that stored it; who edited or corrected it, history knows."""
-    return memory.source.client if kind == "stored" else ""
+def _done(kind: str, memory: Memory) -> Happening:
+    """Who stored it, the memory tells; who edited or corrected it, history knows."""
+    stored = kind == "stored"
+    client = memory.source.client if stored else ""
+    if stored and memory.quarantined:
+        kind = "quarantined"
+    return Happening(kind, "" if client == CLIENT else client, memory.content[:200], memory.id)
