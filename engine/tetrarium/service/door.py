@@ -201,6 +201,7 @@ class Door:
         categories: Sequence[Category],
         since: datetime | None,
         until: datetime | None,
+        stored_by: str = "",
     ) -> Scope:
         table = self._space.indexes.table
         mask: Bool = scope.allowed.copy()
@@ -212,7 +213,9 @@ class Door:
             mask &= table.created >= since.timestamp()
         if until:
             mask &= table.created < until.timestamp()
-        narrowed = bool(labels or categories or since or until)
+        if stored_by:
+            mask &= table.client == table.clients.find(stored_by)
+        narrowed = bool(labels or categories or since or until or stored_by)
         return replace(scope, allowed=mask, filtered=scope.filtered or narrowed)
 
     def _number(self, memory_id: str, *, anywhere: bool = False) -> int:
