@@ -310,6 +310,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "and every change is undone, after a restart too.": ("gui/test_panels.py::*",),
     "A person sees in the window who read and wrote what, that no row of it is missing, what is unusual and what was masked, never what "
     "it was; decides about secrets, exclusions and the key; and has a deletion proved.": ("gui/test_privacy.py::*",),
+    "A search is narrowed by chips that are typed, completed, clicked and taken away by keys; its hits are walked through, its colours "
+    "explained, and earlier questions come back.": ("gui/test_search.py::*",),
     "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
         "conformance/test_conformance.py::*",
     ),

@@ -128,11 +128,13 @@ class Bridge(QObject):
         self._watch.leave()
         self._engine.leave()
 
-    def search(self, text: str) -> None:
-        self._ask("search", lambda service: service.search(text, limit=HITS, project=EVERYWHERE, client=CLIENT))
+    def search(self, text: str, **filters: Any) -> None:
+        """filters: as the engine's `search` takes them; without a project, of all projects."""
+        asked = {"project": EVERYWHERE, "limit": HITS, **filters}
+        self._ask("search", lambda service: service.search(text, client=CLIENT, **asked))
 
-    def recall(self, text: str) -> None:
-        self._ask("recall", lambda service: service.recall(text, project=EVERYWHERE, client=CLIENT))
+    def recall(self, text: str, project: str = EVERYWHERE) -> None:
+        self._ask("recall", lambda service: service.recall(text, project=project, client=CLIENT))
 
     def forget_questions(self) -> None:
         """Answers to searches and recalls that are still on their way will be dropped."""

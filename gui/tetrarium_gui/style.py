@@ -294,6 +294,8 @@ QPushButton, QToolButton#action {{ background: {theme.raised}; border: 1px solid
 QPushButton:hover, QToolButton#action:hover {{ border-color: {theme.accent}; }}
 QPushButton:checked {{ background: {theme.accent}; color: {theme.on_accent}; border-color: {theme.accent}; }}
 QPushButton:disabled {{ color: {theme.muted}; }}
+QPushButton#chip {{ border-radius: 9px; padding: 2px 9px; font-size: {SIZE_SMALL}px; }}
+QPushButton#chip::menu-indicator {{ image: none; width: 0; }}
 QPushButton#primary {{ background: {theme.accent}; color: {theme.on_accent}; border-color: {theme.accent}; font-weight: 600; }}
 QPushButton#primary:disabled {{ background: {theme.raised}; color: {theme.muted}; border-color: {theme.line}; }}
 QFrame#sheet {{ background: {theme.raised}; border: 1px solid {theme.line}; border-radius: {RADIUS}px; }}

@@ -202,6 +202,7 @@ class Door:
         categories: Sequence[Category],
         since: datetime | None,
         until: datetime | None,
+        stored_by: str = "",
     ) -> Scope:
         table = self._space.indexes.table
         mask: Bool = scope.allowed.copy()
@@ -213,7 +214,9 @@ class Door:
             mask &= table.created >= since.timestamp()
         if until:
             mask &= table.created < until.timestamp()
-        narrowed = bool(labels or categories or since or until)
+        if stored_by:
+            mask &= table.client == table.clients.find(stored_by)
+        narrowed = bool(labels or categories or since or until or stored_by)
         return replace(scope, allowed=mask, filtered=scope.filtered or narrowed)
 
     def _number(self, memory_id: str, *, anywhere: bool = False) -> int:
