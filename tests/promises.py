@@ -320,6 +320,11 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
         "gui/test_choosing.py::*",
     ),
+    "What other programs read, store or decide while a space goes back to a backup is lost to nobody, and no embedding outlives "
+    "the words it was made of.": ("faults/test_restore_races.py::*",),
+    "A space that has lived through anything ranks as the same space opened anew.": (
+        "properties/test_reopened_properties.py::*",
+    ),
     "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
     "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
         "journeys/test_backups.py::*",
