@@ -259,6 +259,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_encryption.py::test_a_keychain_that_keeps_nothing_or_keeps_it_in_the_open_is_recognised",
         "journeys/test_encryption.py::test_the_command_line_encrypts_and_a_headless_program_needs_its_passphrase",
     ),
+    "A knowledge graph of another memory server, and what agents keep in Markdown, come in by the same way: seen first, masked, "
+    "screened, once, and taken back.": ("journeys/test_peers.py::*",),
     "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
         "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
         "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",
@@ -325,6 +327,11 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
         "gui/test_choosing.py::*",
+    ),
+    "What other programs read, store or decide while a space goes back to a backup is lost to nobody, and no embedding outlives "
+    "the words it was made of.": ("faults/test_restore_races.py::*",),
+    "A space that has lived through anything ranks as the same space opened anew.": (
+        "properties/test_reopened_properties.py::*",
     ),
     "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
     "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (

@@ -116,6 +116,7 @@ class Door:
 
     def maintain(self, *, most: int = 16) -> bool:
         """Work for a quiet moment: count accesses, embed what has no vector yet. True while there is more to do."""
+        self.catch_up()
         self._count_accesses()
         self._auditor.flush()
         if self._space.keep_long_memories(WINDOWS_A_SLICE):
