@@ -20,6 +20,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from tetrarium.errors import EngineError, ModelUnavailable, PassphraseNeeded, SpaceUnavailable, UserError
 from tetrarium.events import Event, SpaceChanged
 from tetrarium.model import Changes, SpaceSnapshot
+from tetrarium_gui.sentences import said
 from tetrarium_gui.state import Notice
 from tetrarium_gui.words import t
 from tetrarium_gui.worker import EVERYWHERE, Answer, EngineThread, Failure, Picture, Recode, Verb
@@ -284,9 +285,9 @@ _KINDS = ("stored", "edited", "inhibited", "released", "removed", "accessed", "m
 def notice_of(error: Exception) -> Notice:
     """An error in the words for people; grave when the space itself cannot be used."""
     if isinstance(error, UserError):
-        return Notice(error.message, error.advice, grave=isinstance(error, SpaceUnavailable))
+        return Notice(said(error.message), said(error.advice), grave=isinstance(error, SpaceUnavailable))
     if isinstance(error, ModelUnavailable):
-        return Notice(str(error), t("error.model_advice"))
+        return Notice(said(str(error)), t("error.model_advice"))
     if not isinstance(error, EngineError):
         log.error("Unexpected: %r", error)
     return Notice(t("error.bug"), t("error.bug_advice"))

@@ -16,6 +16,7 @@ from tetrarium_gui.panels.charts import Chart
 from tetrarium_gui.panels.parts import EmptyState, PlainLabel
 from tetrarium_gui.panels.writing import button
 from tetrarium_gui.panels.zones import ZoneTree
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
 from tetrarium_gui.words import t
 
@@ -92,7 +93,7 @@ class VoidsPanel(QWidget):
             target=trace.void_target,
             inhibited=trace.inhibited_skipped,
         )
-        self.summary.setText("\n".join(filter(None, (words, visible(trace.note), note))))
+        self.summary.setText("\n".join(filter(None, (words, visible(said(trace.note)), note))))
         self.explanation.hide()
         self.budget.show_trace(trace)
         self.zones.show_trace(trace)
@@ -102,11 +103,13 @@ class VoidsPanel(QWidget):
 
     def show_explanation(self, told: Explanation) -> None:
         """Why one memory was or was not answered, and what would have to be different."""
-        lines = [t("voids.explained", what=visible(self._excerpt_of(told.memory_id))[:90]), visible(told.why)]
+        lines = [t("voids.explained", what=visible(self._excerpt_of(told.memory_id))[:90]), visible(said(told.why))]
         if told.changes:
-            lines.append(t("voids.would_need", changes=visible("; ".join(change.text for change in told.changes))))
+            lines.append(
+                t("voids.would_need", changes=visible("; ".join(said(change.text) for change in told.changes)))
+            )
         elif told.remedy:
-            lines.append(visible(told.remedy))
+            lines.append(visible(said(told.remedy)))
         self.explanation.setText("\n".join(lines))
         self.explanation.show()
         if (item := self.zones.currentItem()) is not None:

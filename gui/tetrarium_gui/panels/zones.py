@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem
 
 from tetrarium.model import Candidate, Reason, RecallTrace
 from tetrarium_gui.panels.parts import reason_words
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import Theme, mono_font, text_font, visible
 from tetrarium_gui.words import t
 
@@ -62,7 +63,7 @@ class ZoneTree(QTreeWidget):
                 self._row(kept, by_id[hit.id], t("voids.kept_why"))
         for zone in trace.void_zones:
             words = visible(" · ".join(zone.theme))[:LONGEST_THEME]
-            why = t("voids.zone_fit", profile=zone.profile, gap=zone.gap, reason=visible(zone.reason))
+            why = t("voids.zone_fit", profile=zone.profile, gap=zone.gap, reason=visible(said(zone.reason)))
             title = t("voids.zone", theme=words, count=len(zone.members))
             group = self._group(title, f"{zone.best_score:.2f}", why, self.theme.muted, zone.members)
             for member in zone.members:
