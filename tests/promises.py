@@ -314,6 +314,10 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "it was; decides about secrets, exclusions and the key; and has a deletion proved.": ("gui/test_privacy.py::*",),
     "A search is narrowed by chips that are typed, completed, clicked and taken away by keys; its hits are walked through, its colours "
     "explained, and earlier questions come back.": ("gui/test_search.py::*",),
+    "The window in Chinese says everything in Chinese: errors, reasons, findings and history of the engine too.": (
+        "gui/test_chinese.py::*",
+        "unit/test_sentences.py::*",
+    ),
     "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
         "conformance/test_conformance.py::*",
     ),

@@ -21,6 +21,7 @@ from tetrarium.errors import EngineError, ModelUnavailable, PassphraseNeeded, Sp
 from tetrarium.events import Event, SpaceChanged
 from tetrarium.model import Changes, SpaceSnapshot
 from tetrarium.paths import default_data_dir
+from tetrarium_gui.sentences import said
 from tetrarium_gui.state import Notice
 from tetrarium_gui.watch import WatchThread
 from tetrarium_gui.words import t
@@ -302,9 +303,9 @@ _KINDS = ("stored", "edited", "inhibited", "released", "removed", "accessed", "m
 def notice_of(error: Exception) -> Notice:
     """An error in the words for people; grave when the space itself cannot be used."""
     if isinstance(error, UserError):
-        return Notice(error.message, error.advice, grave=isinstance(error, SpaceUnavailable))
+        return Notice(said(error.message), said(error.advice), grave=isinstance(error, SpaceUnavailable))
     if isinstance(error, ModelUnavailable):
-        return Notice(str(error), t("error.model_advice"))
+        return Notice(said(str(error)), t("error.model_advice"))
     if not isinstance(error, EngineError):
         log.error("Unexpected: %r", error)
     return Notice(t("error.bug"), t("error.bug_advice"))

@@ -146,7 +146,7 @@ class Asking(Screening, Reranking):
             budget=tokens,
             void_target=target,
             settings=self.settings,
-            through=self._never_void(),
+            themes=self._themes(),
         )
         kept = ranking.nums[list(decision.kept)].tolist()
         trace = trace_of(
@@ -256,7 +256,7 @@ class Asking(Screening, Reranking):
             budget=premise.budget,
             void_target=premise.void_target,
             settings=settings,
-            through=self._never_void(),
+            themes=self._themes(),
         )
 
     def _obstacles(self, num: int, memory: Memory, trace: RecallTrace) -> Obstacles:

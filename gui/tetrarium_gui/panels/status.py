@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tetrarium.model import SpaceStats
 from tetrarium_gui.panels.parts import PlainLabel
 from tetrarium_gui.panels.writing import button
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, plain_tip, visible
 from tetrarium_gui.words import t
 
@@ -48,7 +49,7 @@ class StatusLine(QWidget):
         self._labels["index"].setText(t("status.index", name=t(f"status.index_{stats.index}")))
         self._labels["model"].setText(t("status.model", name=visible(stats.model)))
         for name, note in (("index", stats.index_note), ("model", stats.model_note), ("memories", stats.space)):
-            self._labels[name].setToolTip(plain_tip(note))
+            self._labels[name].setToolTip(plain_tip(said(note)))
 
     def show_closed(self) -> None:
         self._labels["memories"].setText(t("status.closed"))
