@@ -364,6 +364,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "through the death of a host, and for agents with an engine of their own by the audit; a person's own search is never taken away.": (
         "gui/test_following.py::*",
     ),
+    "The bar on top says which space this is, how many agents are connected and whether all is well, leads to each by a click or by the "
+    "keyboard, and switches spaces.": ("gui/test_top_bar.py::*",),
     "A window of the same user is told by the host who is connected and exactly what each of them got; it keeps no host alive, "
     "slows nobody, and what either end says is input to the other.": (
         "journeys/test_watching.py::*",

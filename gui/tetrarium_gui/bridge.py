@@ -120,7 +120,8 @@ class Bridge(QObject):
         """Close the space and join the engine's thread; False when it did not end in time."""
         self._newest.clear()
         self._watch.leave()
-        return self._engine.close() and self._watch.wait(WATCH_ENDS)
+        ended = self._engine.close()  # and join the other thread, also after one that did not end
+        return self._watch.wait(WATCH_ENDS) and ended
 
     def leave(self) -> None:
         """Close the space without waiting for it; nobody is told anything any more."""

@@ -32,6 +32,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("new_space", "file", ("Ctrl+N",)),
     Command("open_space", "file", ("Ctrl+O",)),
+    Command("spaces", "file", ("Ctrl+Shift+O",)),
     Command("import", "file", separated=True),
     Command("connect", "file"),
     Command("screenshot", "file", ("Ctrl+P",), separated=True),

@@ -274,7 +274,15 @@ def style_sheet(theme: Theme) -> str:
     return f"""
 QMainWindow::separator {{ background: {theme.line}; width: 1px; height: 1px; }}
 QMainWindow::separator:hover {{ background: {theme.accent}; }}
-QMenuBar {{ background: {theme.surface}; border-bottom: 1px solid {theme.line}; padding: 2px; }}
+QWidget#top {{ background: {theme.surface}; border-bottom: 1px solid {theme.line}; }}
+QMenuBar {{ background: transparent; border: none; padding: 4px 2px; }}
+QPushButton#space_menu {{ background: transparent; border: 1px solid transparent; border-radius: {RADIUS}px; padding: 4px 8px; }}
+QPushButton#space_menu:hover {{ background: {theme.raised}; border-color: {theme.line}; }}
+QPushButton#space_menu:focus {{ border-color: {theme.accent}; }}
+QPushButton#find {{ background: {theme.canvas_top}; color: {theme.muted}; text-align: left; padding: 4px 10px; }}
+QPushButton#keys {{ background: transparent; border-color: transparent; color: {theme.muted}; padding: 4px 8px; }}
+QPushButton#find:hover, QPushButton#keys:hover {{ border-color: {theme.line}; color: {theme.text}; }}
+QPushButton#find:focus, QPushButton#keys:focus {{ border-color: {theme.accent}; }}
 QMenuBar::item {{ padding: 4px 8px; border-radius: 4px; background: transparent; }}
 QMenuBar::item:selected {{ background: {theme.raised}; }}
 QMenu {{ background: {theme.raised}; border: 1px solid {theme.line}; padding: 4px; }}

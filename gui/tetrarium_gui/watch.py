@@ -38,10 +38,11 @@ class WatchThread(QThread):
         self._news: deque[News] = deque()
         self._missed = 0
         self._watcher: Watcher | None = None
+        self._left = False
 
     def watch(self, folder: Path) -> None:
         """Begin, where hosts can be watched. From the window's thread."""
-        if self._watcher is None and can_watch():
+        if self._watcher is None and not self._left and can_watch():
             self._watcher = Watcher(folder, self._hear)
             self.start()
 
@@ -54,9 +55,10 @@ class WatchThread(QThread):
         return (Missed(missed), *news) if missed else news
 
     def leave(self) -> None:
-        """End; returns at once, `wait` waits."""
-        if self._watcher is not None and self.isRunning():
+        """End, for good; returns at once, `wait` waits."""
+        if self._watcher is not None and not self._left:
             self._watcher.stop()
+        self._left = True
 
     def run(self) -> None:
         assert self._watcher is not None

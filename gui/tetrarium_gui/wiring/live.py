@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from tetrarium.events import Recalled
 from tetrarium.model import Changes, Health, Memory, SpaceStats
@@ -22,6 +22,8 @@ MOST = 30
 class Live(QObject):
     """Connects Activity, Timeline and Health with the bridge."""
 
+    examined = Signal(object)  # Health
+
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk.window)
         self._desk = desk
@@ -32,6 +34,7 @@ class Live(QObject):
         panels.health.examine_asked.connect(self.examine)
         panels.health.repair_asked.connect(self.repair)
         panels.health.backup_asked.connect(self.back_up)
+        self.examined.connect(panels.health.show_health)
         desk.bridge.changed.connect(self._take_changes)
         desk.bridge.happened.connect(self._take_event)
         self._stats: SpaceStats | None = None
@@ -42,14 +45,14 @@ class Live(QObject):
         desk.state.snapshot_changed.connect(self._timeline.ask)
 
     def examine(self) -> None:
-        self._desk.bridge.ask("examine", lambda s: s.health(), self._desk.panels.health.show_health)
+        self._desk.bridge.ask("examine", lambda s: s.health(), self.examined.emit)
 
     def repair(self) -> None:
         """Put right what can be put right, after a copy of what is there."""
 
         def told(health: Health) -> None:
             self._desk.tell(t("live.repaired"), t("live.kept_as", name=health.kept) if health.kept else "")
-            self._desk.panels.health.show_health(health)
+            self.examined.emit(health)
             self._desk.bridge.refresh()
 
         self._desk.bridge.edit(lambda s: s.heal(), told)
