@@ -286,9 +286,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "What a search or recall found can be seen at any distance: lit, framed, named, pointed at from the edge; the camera never "
     "moves against a hand that moved it, and comes back.": ("gui/test_hits.py::*",),
-    "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
-        "gui/test_detail.py::*",
-    ),
+    "A space of any size stays smooth: detail goes with distance, a small cluster is one body with its name and number, and "
+    "software rendering draws less while the camera moves.": ("gui/test_detail.py::*",),
     "Everything that was done stands in history and can be taken back, whole or not at all, also after a restart; all that "
     "one client did, after a preview; only a deletion for good has no way back, and leaves no text there.": (
         "journeys/test_history.py::*",

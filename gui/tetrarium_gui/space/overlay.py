@@ -6,6 +6,7 @@ All text is drawn as plain text, cut to a length first: it comes from memories a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from tetrarium.model import Bool
 from tetrarium_gui.space import beacons
 from tetrarium_gui.space.camera import Camera
 from tetrarium_gui.space.coloring import legend_rows
@@ -64,6 +66,8 @@ class Overlay(QWidget):
         self.scene: Scene | None = None
         self.lit_clusters: frozenset[int] | None = None
         self.lit: list[int] = []
+        self.counted: Callable[[], Bool | None] = lambda: None
+        """Gives the clusters whose names tell how many memories they hold, (k,), since they are drawn as one body."""
         self.card: Card | None = None
         self.color_by = ColorBy.CLUSTER
         self.filtered: frozenset[int] = frozenset()
@@ -114,6 +118,7 @@ class Overlay(QWidget):
             metrics,
             lit_clusters=self.lit_clusters,
             hits=scene.centres[self.lit],
+            counted=self.counted(),
             taken=self._corners(),
         )
         halo, ink = QColor(self.theme.canvas_top), QColor(self.theme.text)

@@ -43,6 +43,7 @@ class Scene:
 
     voxels: (n, 3) int32, lattice units; centres: (n, 3) float32, world units
     cluster: (n,) int32, index into `clusters`; palette of cluster and category: (n,) uint8
+    hues: (k,) uint8, palette index of each cluster
     cluster_centres: (k, 3), cluster_radii: (k,) float32, world units
     anchors: (n,) uint8, a corner 0 … 3 that is shared with an earlier memory where there is one
     shared: (m, 3) float32, vertices of two memories or more, world units
@@ -59,6 +60,7 @@ class Scene:
     category_palette: UInt8
     inhibited: Bool
     clusters: tuple[Cluster, ...]
+    hues: UInt8
     cluster_centres: Float32
     cluster_radii: Float32
     anchors: UInt8
@@ -102,6 +104,7 @@ def scene_of(snapshot: SpaceSnapshot, earlier: Scene | None = None) -> Scene:
         category_palette=(snapshot.category + CATEGORY_PALETTE_START).astype(np.uint8),
         inhibited=snapshot.inhibited,
         clusters=snapshot.clusters,
+        hues=hues,
         cluster_centres=cluster_centres,
         cluster_radii=cluster_radii,
         anchors=anchors,

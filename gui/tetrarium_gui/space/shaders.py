@@ -2,7 +2,7 @@
 
 `TETRAHEDRON`: 12 corners a memory; the lattice gives place and orientation from three integers. Edges come
 from barycentric coordinates, so that they cost nothing and stay one pixel wide.
-`FAR`: the same memories as points, where a face is smaller than a few pixels.
+`HULL`: a small cluster as one body. `FAR`: the same memories as points, where a face is smaller than a few pixels.
 `BACKDROP`: the vertical gradient, one triangle. `DOT`: shared vertices, and the halo round the selection.
 `BEACON`: the light of a hit, and a body for it where its tetrahedron would be a speck.
 """
@@ -198,6 +198,42 @@ void main() {
     float down = side > 0.0 ? gl_PointCoord.y : 1.0 - gl_PointCoord.y;
     if (abs(side) > 4.5 && abs(gl_PointCoord.x - 0.5) > 0.08 + 0.5 * down) discard;  // a triangle, once it can be one
     color = vec4(mix(shown.rgb, background(), shown.a), 1.0);
+}
+"""
+)
+
+HULL_VERTEX = """#version 330 core
+layout(location = 0) in int cluster;
+uniform samplerBuffer corners;                                     // x, y, z in the world; palette index
+uniform mat4 view; uniform mat4 projection;
+out vec3 eye_position; flat out int color_index;
+void main() {
+    vec4 corner = texelFetch(corners, cluster * 42 + gl_VertexID);
+    vec4 seen = view * vec4(corner.xyz, 1.0);
+    gl_Position = projection * seen;
+    eye_position = seen.xyz;
+    color_index = int(corner.w);
+}
+"""
+
+HULL_FRAGMENT = (
+    """#version 330 core
+in vec3 eye_position; flat in int color_index;
+uniform vec3 palette[57]; uniform float dimming; uniform float dim_share; uniform float light_theme;
+uniform float fog_start; uniform float fog_end;
+out vec4 color;
+"""
+    + _BACKGROUND
+    + """
+void main() {
+    vec3 base = palette[color_index];
+    vec3 normal = normalize(cross(dFdx(eye_position), dFdy(eye_position)));
+    float key = max(dot(normal, normalize(vec3(-0.45, 0.70, 0.56))), 0.0);
+    float fill = max(dot(normal, normalize(vec3(0.75, -0.15, 0.64))), 0.0);
+    float rim = pow(1.0 - abs(normal.z), 3.0);
+    vec3 shown = base * ((light_theme > 0.5 ? 0.62 : 0.42) + 0.50 * key + 0.22 * fill) + rim * 0.16 * base;
+    shown = mix(shown, mix(background(), shown, dim_share), dimming);
+    color = vec4(mix(shown, background(), smoothstep(fog_start, fog_end, -eye_position.z) * 0.72), 1.0);
 }
 """
 )

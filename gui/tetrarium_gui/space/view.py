@@ -27,7 +27,7 @@ from tetrarium_gui.space.overlay import Card, Overlay
 from tetrarium_gui.space.picking import pick
 from tetrarium_gui.space.scene import Scene, births, geometry, looks, scene_of
 from tetrarium_gui.space.tetrahedra import Atmosphere, GLCanvas
-from tetrarium_gui.state import WindowState
+from tetrarium_gui.state import ColorBy, WindowState
 from tetrarium_gui.style import GROW_TIME, Theme, scene_palette, visible
 from tetrarium_gui.words import t
 
@@ -79,6 +79,7 @@ class SpaceView(QWidget):
         else:
             self._make_flat()
         self.overlay = Overlay(self.camera, theme, self)
+        self.overlay.counted = lambda: self.gl.tetrahedra.detail.as_hulls if self.gl is not None else None
         self.overlay.badge = "" if opengl else "flat"
 
         state.snapshot_changed.connect(self._take_snapshot)
@@ -170,6 +171,7 @@ class SpaceView(QWidget):
             self.gl.tetrahedra.set_geometry(geometry(scene, self._born))
             self.gl.tetrahedra.detail.set_scene(scene)
             self.gl.tetrahedra.lights.set_dots(scene.shared)
+            self.gl.tetrahedra.bodies.set_colors(scene.hues)
         if self.flat is not None:
             self.flat.scene = scene
         if (earlier is None or not len(earlier)) and len(scene):
@@ -242,6 +244,10 @@ class SpaceView(QWidget):
         if self.scene is None:
             return
         self._away = self.visibility.mask(self.scene, self._colors)
+        if self.gl is not None:
+            self.gl.tetrahedra.detail.hulls_allowed = (
+                self.state.color_by is ColorBy.CLUSTER and self.visibility.is_whole
+            )
         self.overlay.filtered = self.visibility.filtered
         self.overlay.away = 0 if self.visibility.is_whole else int(self._away.sum())
         self._take_looks()
