@@ -318,6 +318,11 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
         "journeys/test_hooks.py::*",
     ),
+    "Classes of one legend are told apart by eyes that lack red or green too, and states by pattern as well as by colour.": (
+        "unit/test_palettes.py::*",
+        "gui/test_space_pixels.py::test_void_loses_its_hue_and_inhibited_is_hatched",
+        "gui/test_space_pixels.py::test_what_waits_in_quarantine_has_a_dashed_amber_edge",
+    ),
     "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
         "gui/test_choosing.py::*",
     ),

@@ -89,7 +89,7 @@ TETRAHEDRON_FRAGMENT = (
     """#version 330 core
 in vec3 edge; in vec3 eye_normal; in vec3 eye_position;
 flat in uvec4 mark;
-uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 selection_color;
+uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 quarantine_color; uniform vec3 selection_color;
 uniform float dimming; uniform float dim_share; uniform float reveal;
 uniform float fog_start; uniform float fog_end; uniform float pixel_ratio; uniform float light_theme;
 out vec4 color;
@@ -117,6 +117,8 @@ void main() {
         base = mix(inhibited_color * 0.80, mix(inhibited_color * 1.15, inhibited_color * 0.28, dark), detail);
     }
 
+    if (state == 3u) base = mix(vec3(dot(base, vec3(0.299, 0.587, 0.114))), base, 0.35) * 0.62;   // in quarantine
+
     vec3 normal = normalize(eye_normal);
     float key = max(dot(normal, normalize(vec3(-0.45, 0.70, 0.56))), 0.0);
     float fill = max(dot(normal, normalize(vec3(0.75, -0.15, 0.64))), 0.0);
@@ -132,6 +134,12 @@ void main() {
     float line = 1.0 - min(min(inside.x, inside.y), inside.z);
     vec3 edge_color = mix(face, light_theme > 0.5 ? vec3(1.0) : mix(base, vec3(1.0), 0.45), 0.55);
     if (hit) edge_color = mix(edge_color, light_theme > 0.5 ? base * 0.45 : mix(base, vec3(1.0), 0.8), dimming);
+    if (state == 3u) {                                             // amber dashes, ten a face, readable without colour
+        vec3 broad = smoothstep(width * 1.2, width * 3.0 * pixel_ratio, edge);
+        vec3 along = step(0.45, fract(edge.yzx * 4.5));
+        line = max(max((1.0 - broad.x) * along.x, (1.0 - broad.y) * along.y), (1.0 - broad.z) * along.z);
+        edge_color = quarantine_color; detail = max(detail, 0.8);
+    }
     if (hovered) { face = mix(face, vec3(1.0), 0.16); edge_color = mix(selection_color, base, 0.15); detail = 1.0; }
     if (marked) { face = mix(face, selection_color, 0.22); edge_color = selection_color; detail = max(detail, 0.75); }
     if (selected) { face = mix(face, vec3(1.0), 0.24); edge_color = selection_color; detail = 1.0; }
@@ -153,7 +161,7 @@ FAR_VERTEX = """#version 330 core
 layout(location = 4) in ivec3 voxel;
 layout(location = 6) in uvec4 look;
 uniform mat4 view; uniform mat4 projection;
-uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 selection_color;
+uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 quarantine_color; uniform vec3 selection_color;
 uniform float dimming; uniform float reveal; uniform float dim_share; uniform float light_theme;
 uniform float fog_start; uniform float fog_end; uniform float pixels_a_world_unit; uniform float level_depth;
 flat out vec4 shown;                                               // colour; share of the background in it
@@ -175,6 +183,7 @@ void main() {
     vec3 base = palette[min(look.x, 56u)];
     if (look.y == 1u) base = voided(base);
     if (look.y == 2u) base = inhibited_color * 0.80;
+    if (look.y == 3u) base = quarantine_color * 0.85;
     int turn = (voxel.x * 7 + voxel.y * 13 + voxel.z * 29) & 7;    // faces meet the light at many angles
     base *= (light_theme > 0.5 ? 0.74 : 0.62) + 0.055 * float(turn);
     if (chosen) base = mix(base, selection_color, 0.6);

@@ -28,7 +28,7 @@ from tetrarium_gui.space.picking import pick
 from tetrarium_gui.space.scene import Scene, births, geometry, looks, scene_of
 from tetrarium_gui.space.tetrahedra import Atmosphere, GLCanvas
 from tetrarium_gui.state import ColorBy, WindowState
-from tetrarium_gui.style import GROW_TIME, Theme, scene_palette, visible
+from tetrarium_gui.style import GROW_TIME, PALETTE_SIZE, Theme, scene_palette, visible
 from tetrarium_gui.words import t
 
 REST = 150
@@ -191,7 +191,7 @@ class SpaceView(QWidget):
 
     def _take_highlight(self) -> None:
         highlight = self.state.highlight
-        self.overlay.recalling = highlight is not None and bool(highlight.void)
+        self.overlay.recalling = len(highlight.void) if highlight is not None else 0
         self.overlay.caption = "" if highlight is None else visible(highlight.title)
         self._air.dimming = 0.0 if highlight is None else 1.0
         self._find_lit()
@@ -238,6 +238,7 @@ class SpaceView(QWidget):
             return
         self._colors = palette_indices(self.state.snapshot, self.scene, self.state.color_by, time.time())
         self.overlay.color_by = self.state.color_by
+        self.overlay.counts = np.bincount(self._colors, minlength=PALETTE_SIZE).tolist()
         self._take_visibility()
 
     def _take_visibility(self) -> None:
@@ -427,14 +428,20 @@ class SpaceView(QWidget):
             t(f"category.{CATEGORIES[int(snapshot.category[row])].value}"),
             scene.clusters[int(scene.cluster[row])].name,
         ]
-        if scene.inhibited[row]:
+        if scene.quarantined[row]:
+            words.append(t("space.quarantined"))
+        elif scene.inhibited[row]:
             words.append(t("space.inhibited"))
         palette = scene_palette(self.theme)
         color = palette[int(self._colors[row])]
         return Card(
             excerpt=snapshot.excerpts[row],
             line=" · ".join(word for word in words if word),
-            color=self.theme.inhibited if scene.inhibited[row] else color,
+            color=self.theme.amber
+            if scene.quarantined[row]
+            else self.theme.inhibited
+            if scene.inhibited[row]
+            else color,
             x=position.x(),
             y=position.y(),
         )
