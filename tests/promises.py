@@ -288,9 +288,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "What a search or recall found can be seen at any distance: lit, framed, named, pointed at from the edge; the camera never "
     "moves against a hand that moved it, and comes back.": ("gui/test_hits.py::*",),
-    "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
-        "gui/test_detail.py::*",
-    ),
+    "A space of any size stays smooth: detail goes with distance, a small cluster is one body with its name and number, and "
+    "software rendering draws less while the camera moves.": ("gui/test_detail.py::*",),
     "Everything that was done stands in history and can be taken back, whole or not at all, also after a restart; all that "
     "one client did, after a preview; only a deletion for good has no way back, and leaves no text there.": (
         "journeys/test_history.py::*",
@@ -328,6 +327,11 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
         "journeys/test_hooks.py::*",
+    ),
+    "Classes of one legend are told apart by eyes that lack red or green too, and states by pattern as well as by colour.": (
+        "unit/test_palettes.py::*",
+        "gui/test_space_pixels.py::test_void_loses_its_hue_and_inhibited_is_hatched",
+        "gui/test_space_pixels.py::test_what_waits_in_quarantine_has_a_dashed_amber_edge",
     ),
     "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
         "gui/test_choosing.py::*",
