@@ -86,7 +86,6 @@ class Overlay(QWidget):
         if self.scene is None or not len(self.scene):
             self._paint_empty(painter)
         else:
-            legend = self._legend()
             self._paint_links(painter, self.scene)
             self._paint_pointers(painter, self.scene)
             lines = self.legend_lines()
