@@ -249,6 +249,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_encryption.py::test_encrypting_changing_the_key_and_decrypting_keep_every_byte_of_the_truth",
         "journeys/test_encryption.py::test_an_encryption_or_a_change_of_key_that_was_cut_short_opens",
         "journeys/test_encryption.py::test_nothing_is_encrypted_while_another_program_has_the_space_open",
+        "journeys/test_encryption.py::test_nobody_can_store_into_a_file_that_is_being_encrypted",
     ),
     "A key that is missing, wrong, lost or of another space is said with what to do; an unsafe keychain is recognised.": (
         "journeys/test_encryption.py::test_a_missing_or_wrong_key_is_said_with_what_to_do_and_nothing_changes",
@@ -393,6 +394,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
     "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
+    "A crash among the copies of a space costs none of them, and keeps no deletion for good waiting.": (
+        "faults/test_copies_cut_short.py::*",
+    ),
     "The check of a store calls nothing damaged because somebody stores meanwhile.": (
         "faults/test_checks_beside_writers.py::*",
     ),
