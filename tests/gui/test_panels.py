@@ -335,6 +335,9 @@ def test_clusters_are_named_flown_to_and_rearranged_by_a_plan_that_is_shown_firs
     until(qtbot, lambda: panel.list.topLevelItemCount() > 10)
     sizes = [int(panel.list.topLevelItem(at).text(1)) for at in range(10)]
     assert sizes == sorted(sizes, reverse=True)
+    panel.list.scrollToBottom()
+    last = panel.list.visualItemRect(panel.list.topLevelItem(panel.list.topLevelItemCount() - 1))
+    assert last.bottom() <= panel.list.viewport().rect().bottom(), "the last row is seen whole"
     panel.list.setCurrentItem(panel.list.topLevelItem(0))
     until(qtbot, lambda: bool(panel.detail.text()))
     assert len(window.state.highlight.lit) == sizes[0]
