@@ -259,6 +259,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_encryption.py::test_a_keychain_that_keeps_nothing_or_keeps_it_in_the_open_is_recognised",
         "journeys/test_encryption.py::test_the_command_line_encrypts_and_a_headless_program_needs_its_passphrase",
     ),
+    "A knowledge graph of another memory server, and what agents keep in Markdown, come in by the same way: seen first, masked, "
+    "screened, once, and taken back.": ("journeys/test_peers.py::*",),
     "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
         "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
         "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",
@@ -284,9 +286,10 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_exchange.py::test_lines_that_cannot_be_are_refused_by_number_and_all_or_nothing_is_taken",
         "journeys/test_exchange.py::test_bombs_are_refused_within_bounds",
     ),
-    "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
-        "gui/test_detail.py::*",
-    ),
+    "What a search or recall found can be seen at any distance: lit, framed, named, pointed at from the edge; the camera never "
+    "moves against a hand that moved it, and comes back.": ("gui/test_hits.py::*",),
+    "A space of any size stays smooth: detail goes with distance, a small cluster is one body with its name and number, and "
+    "software rendering draws less while the camera moves.": ("gui/test_detail.py::*",),
     "Everything that was done stands in history and can be taken back, whole or not at all, also after a restart; all that "
     "one client did, after a preview; only a deletion for good has no way back, and leaves no text there.": (
         "journeys/test_history.py::*",
@@ -325,8 +328,18 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
         "journeys/test_hooks.py::*",
     ),
+    "Classes of one legend are told apart by eyes that lack red or green too, and states by pattern as well as by colour.": (
+        "unit/test_palettes.py::*",
+        "gui/test_space_pixels.py::test_void_loses_its_hue_and_inhibited_is_hatched",
+        "gui/test_space_pixels.py::test_what_waits_in_quarantine_has_a_dashed_amber_edge",
+    ),
     "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
         "gui/test_choosing.py::*",
+    ),
+    "What other programs read, store or decide while a space goes back to a backup is lost to nobody, and no embedding outlives "
+    "the words it was made of.": ("faults/test_restore_races.py::*",),
+    "A space that has lived through anything ranks as the same space opened anew.": (
+        "properties/test_reopened_properties.py::*",
     ),
     "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
     "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
@@ -351,6 +364,17 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_meeting.py::*",
     ),
     "An agent and the window share a space, and neither needs the other.": ("gui/test_beside_agents.py::*",),
+    "An agent is followed live: the feed says who did what, a recall lights its memories and opens in Voids as the agent got it, "
+    "through the death of a host, and for agents with an engine of their own by the audit; a person's own search is never taken away.": (
+        "gui/test_following.py::*",
+    ),
+    "The bar on top says which space this is, how many agents are connected and whether all is well, leads to each by a click or by the "
+    "keyboard, and switches spaces.": ("gui/test_top_bar.py::*",),
+    "A window of the same user is told by the host who is connected and exactly what each of them got; it keeps no host alive, "
+    "slows nobody, and what either end says is input to the other.": (
+        "journeys/test_watching.py::*",
+        "unit/test_watcher.py::*",
+    ),
     "What an IDE starts is the standard library alone; the host outlives the IDE and ends when nobody wants it any more.": (
         RELAY + "test_a_relay_loads_the_standard_library_and_nothing_else",
         RELAY + "test_a_host_survives_the_process_group_and_the_process_tree_of_its_client",
@@ -369,6 +393,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
     "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
+    "The check of a store calls nothing damaged because somebody stores meanwhile.": (
+        "faults/test_checks_beside_writers.py::*",
+    ),
     "Whatever write, sync or rename fails, the disk is full, the permissions go or the clock jumps: it is said, reads go on, "
     "nothing acknowledged is lost, nothing expires for good, and a full disk still lets memories go.": (
         "faults/test_durability.py::*",

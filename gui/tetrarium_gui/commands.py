@@ -32,6 +32,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("new_space", "file", ("Ctrl+N",)),
     Command("open_space", "file", ("Ctrl+O",)),
+    Command("spaces", "file", ("Ctrl+Shift+O",)),
     Command("import", "file", separated=True),
     Command("connect", "file"),
     Command("screenshot", "file", ("Ctrl+P",), separated=True),
@@ -62,6 +63,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("color_confidence", "view", ("Ctrl+4",), group="color", checked=False),
     Command("color_importance", "view", ("Ctrl+5",), group="color", checked=False),
     Command("color_age", "view", ("Ctrl+6",), group="color", checked=False),
+    Command("color_source", "view", ("Ctrl+7",), group="color", checked=False),
     Command("look_front", "view", ("1",), scope="space", separated=True),
     Command("look_right", "view", ("3",), scope="space"),
     Command("look_top", "view", ("7",), scope="space"),
@@ -74,6 +76,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("mark_rest", "view", ("R",), scope="space"),
     Command("only_space", "view", ("F11",), checked=False, separated=True),
     Command("reduced_motion", "view", checked=False),
+    Command("follow", "view", ("Ctrl+Shift+A",), checked=True),
     Command("theme_system", "view", group="theme", checked=True, separated=True),
     Command("theme_dark", "view", group="theme", checked=False),
     Command("theme_light", "view", group="theme", checked=False),

@@ -53,6 +53,14 @@ class Docks:
         self._docks[name].show()
         self._docks[name].raise_()
 
+    def enter(self, name: str) -> None:
+        """Bring a panel to the front, with the keyboard in it."""
+        self.show(name)
+        panel = self._docks[name].widget()
+        panel.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        if not panel.hasFocus():
+            panel.focusNextChild()
+
     def actions(self) -> tuple[QAction, ...]:
         """One action a panel: shows it, in front, with the keyboard in it."""
         return tuple(self._action(name) for name in PLACES)
@@ -124,15 +132,7 @@ class Docks:
         action = QAction(t("command.show_panel", panel=t(f"window.{name}")), self._window)
         action.setObjectName(f"show_{name}")
         action.setStatusTip(t(f"window.{name}_tip"))
-
-        def show() -> None:
-            self.show(name)
-            panel = self._docks[name].widget()
-            panel.setFocus(Qt.FocusReason.ShortcutFocusReason)
-            if not panel.hasFocus():
-                panel.focusNextChild()
-
-        action.triggered.connect(show)
+        action.triggered.connect(lambda: self.enter(name))
         return action
 
 

@@ -18,6 +18,7 @@ from tetrarium_gui.panels.locked import Locked
 from tetrarium_gui.panels.notices import NoticeBar
 from tetrarium_gui.panels.palette import CommandPalette
 from tetrarium_gui.panels.status import StatusLine
+from tetrarium_gui.panels.top_bar import TopBar
 from tetrarium_gui.panels.welcome import Welcome
 from tetrarium_gui.space.view import SpaceView
 from tetrarium_gui.state import ColorBy, Notice, WindowState
@@ -25,6 +26,7 @@ from tetrarium_gui.wiring.answers import Answers
 from tetrarium_gui.wiring.beginnings import Beginnings
 from tetrarium_gui.wiring.corrections import Corrections
 from tetrarium_gui.wiring.desk import Desk, make_panels
+from tetrarium_gui.wiring.following import Following
 from tetrarium_gui.wiring.history import History
 from tetrarium_gui.wiring.inhibitions import Inhibitions
 from tetrarium_gui.wiring.lists import Lists
@@ -33,6 +35,7 @@ from tetrarium_gui.wiring.places import Places
 from tetrarium_gui.wiring.privacy import Privacy
 from tetrarium_gui.wiring.recalls import Recalls
 from tetrarium_gui.wiring.slowness import Slowness
+from tetrarium_gui.wiring.top import Top
 from tetrarium_gui.wiring.topics import Topics
 from tetrarium_gui.words import set_language, t
 
@@ -58,7 +61,7 @@ class MainWindow(QMainWindow):
         self.panels = make_panels(self.theme, self.state.excerpt)
         self.search, self.inspector = self.panels.search, self.panels.inspector
         self.table, self.voids = self.panels.list, self.panels.voids
-        self.status = StatusLine(self.theme)
+        self.status, self.top_bar = StatusLine(self.theme), TopBar(self.theme)
         self.commands = Commands(self, self.space)
         self._lay_out()
         self.notices = NoticeBar(self.theme, self._middle)
@@ -69,7 +72,7 @@ class MainWindow(QMainWindow):
         self.answers, self.corrections, self.history = Answers(self.desk), Corrections(self.desk), History(self.desk)
         self.lists, self.recalls, self.inhibitions = Lists(self.desk), Recalls(self.desk), Inhibitions(self.desk)
         self.topics, self.live, self.places = Topics(self.desk), Live(self.desk), Places(self.desk)
-        self.privacy, self.slowness = Privacy(self.desk), Slowness(self.desk)
+        self.following, self.privacy, self.slowness = Following(self.desk), Privacy(self.desk), Slowness(self.desk)
         self.welcome = Welcome(self.theme, self._middle)
         self.beginnings = Beginnings(self.desk, self.welcome)
         self.locked = Locked(self.theme, self._middle)
@@ -94,8 +97,9 @@ class MainWindow(QMainWindow):
         column.addWidget(self.space)
         self.setCentralWidget(self._middle)
         self.docks = Docks(self, self.panels.by_name())
-        self.commands.fill(self.menuBar())
-        shown = self.menuBar().addMenu(t("menu.panels"))
+        self.setMenuWidget(self.top_bar)
+        self.commands.fill(self.top_bar.menus)
+        shown = self.top_bar.menus.addMenu(t("menu.panels"))
         for action in self.docks.actions():
             shown.addAction(action)
             self.commands.add(action)
@@ -142,6 +146,8 @@ class MainWindow(QMainWindow):
         self.space.notice.connect(lambda _: self.desk.tell(t("window.flat"), t("window.flat_advice"), done=False))
 
     def _connect_bridge(self) -> None:
+        self.following.clients_changed.connect(self.panels.activity.show_clients)
+        self.top = Top(self.desk, self.top_bar, self.places, self.following, self.live)
         self.bridge.snapshot_ready.connect(self._take_snapshot)
         self.bridge.growing.connect(self._take_growth)
         self.bridge.opened.connect(lambda: self.space.set_caption(""))
@@ -185,7 +191,7 @@ class MainWindow(QMainWindow):
     # --- appearance -----------------------------------------------------------------------------
     def _show_only_space(self, only: bool) -> None:
         self.docks.hide_all(only)
-        self.menuBar().setVisible(not only)
+        self.top_bar.setVisible(not only)
         self.statusBar().setVisible(not only)
 
     def _reduce_motion(self, reduced: bool) -> None:
@@ -204,7 +210,7 @@ class MainWindow(QMainWindow):
         self.theme = self._chosen_theme()
         QApplication.setPalette(style.palette(self.theme))
         self.setStyleSheet(style.style_sheet(self.theme))
-        for part in (self.space, self.status, *self.panels.by_name().values()):
+        for part in (self.space, self.status, self.top_bar, *self.panels.by_name().values()):
             part.set_theme(self.theme)
         self.palette_box.set_theme(self.theme)
         self.notices.theme = self.theme

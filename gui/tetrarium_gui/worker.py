@@ -27,7 +27,9 @@ from tetrarium.service import EVERYWHERE, WINDOW, MemoryService, decrypt, encryp
 log = logging.getLogger(__name__)
 
 LOOK_INTERVAL = 0.5
-"""Seconds between looks for what other processes stored in the same space."""
+"""Seconds between looks for what other processes stored in the same space, where nobody tells."""
+SOONEST_LOOK = 0.1
+"""Seconds between looks where the host tells that there is something to see."""
 GROWTH_INTERVAL = 0.3
 """Seconds between pictures of a sample space while it is being filled."""
 DRAIN_TIME = 10.0
@@ -147,11 +149,18 @@ class Picture:
         return self._last
 
 
-def _look(service: MemoryService) -> Any:
-    """What a quiet moment is for: what others stored, and the work that waits for one."""
-    changes = service.catch_up()
-    service.maintain()
-    return changes
+class _Look:
+    """What others stored and asked; with the work that waits for a quiet moment. Runs on the lane."""
+
+    def __init__(self) -> None:
+        self._seen: int | None = None  # the last row of the audit
+
+    def __call__(self, service: MemoryService) -> Any:
+        """What others asked since the last look, as the audit tells it."""
+        service.catch_up()
+        service.maintain()
+        self._seen, questions = service.questions_since(self._seen)
+        return questions
 
 
 class _Growth:
@@ -189,6 +198,8 @@ class EngineThread(QThread):
         self._wake = asyncio.Event()
         self._closing = False
         self._passphrase: str | None = None
+        self._look = _Look()
+        self._looked, self._hurry = 0.0, False
 
     def open_with(self, passphrase: str) -> None:
         """Try a space again that could not be opened without a passphrase. From the window's thread."""
@@ -201,6 +212,11 @@ class EngineThread(QThread):
         with self._door:
             self._waiting.pop(slot, None)
             self._waiting[slot] = _Job(slot, ticket, verb)
+        self._ring()
+
+    def look(self) -> None:
+        """Look soon for what others stored: somebody has told that there is something. From any thread; returns at once."""
+        self._hurry = True
         self._ring()
 
     def recode(self, slot: str, ticket: int, recode: Recode, folder: Path) -> None:
@@ -259,10 +275,13 @@ class EngineThread(QThread):
                 if self._waiting:
                     return self._waiting.pop(next(iter(self._waiting)))
                 self._wake.clear()
+            due = self._looked + (SOONEST_LOOK if self._hurry else LOOK_INTERVAL) - time.monotonic()
             try:
-                await asyncio.wait_for(self._wake.wait(), LOOK_INTERVAL)
+                async with asyncio.timeout(max(0.0, due)):
+                    await self._wake.wait()
             except TimeoutError:
-                return _Job("catch_up", 0, _look)
+                self._looked, self._hurry = time.monotonic(), False
+                return _Job("catch_up", 0, self._look)
         return None
 
     async def _recoded(self, host: Host, job: _RecodeJob) -> tuple[Host, bool]:

@@ -23,11 +23,11 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     auditing   audit, verify_audit, audit_flags; auditor notes every verb, in one place
 """
 
-from tetrarium.lifecycle.trust import WINDOW
+from tetrarium.lifecycle.trust import SAMPLE, WINDOW
 from tetrarium.service.door import EVERYWHERE
 from tetrarium.service.keeping import backup_for_damaged, restore_damaged
 from tetrarium.service.locking import decrypt, encrypt, lock_of, rekey
-from tetrarium.service.memory_service import SAMPLE, MemoryService, fill_sample, kept_snapshot, open_space
+from tetrarium.service.memory_service import MemoryService, fill_sample, kept_snapshot, open_space
 
 __all__ = [
     "EVERYWHERE",

@@ -86,6 +86,7 @@ class Door:
         self._copying: Iterator[object] | None = None
         self._copy_again: datetime | None = None
         self.path = folder
+        self._questions_at = -1
         self._tuned_at = self._space.database.data_version()
         self._tune()
 
@@ -117,6 +118,7 @@ class Door:
 
     def maintain(self, *, most: int = 16) -> bool:
         """Work for a quiet moment: count accesses, embed what has no vector yet. True while there is more to do."""
+        self.catch_up()
         self._count_accesses()
         self._auditor.flush()
         if self._space.keep_long_memories(WINDOWS_A_SLICE):

@@ -130,7 +130,7 @@ class Erasing(Screening, Keeping):
         self._purge_again([pending.memory for pending, how in todo if how == "purge"])
         try:
             erasure.finish(self._space.database, at_once=most)
-        except SpaceUnavailable as error:
+        except (SpaceUnavailable, OSError) as error:
             log.info("An erasure waits: %s", error)
 
     def _forget_in_themes(self, gone: Sequence[str]) -> None:

@@ -166,7 +166,8 @@ class Database:
             try:
                 yield
             finally:
-                self.connection.execute("ROLLBACK")
+                if self.connection.in_transaction:  # SQLite ends one by itself where the disk fails
+                    self.connection.execute("ROLLBACK")
 
     def data_version(self) -> int:
         """A number that changes when another connection commits; 3 µs."""

@@ -116,6 +116,7 @@ class Answers(QObject):
         highlight = highlight_of_search(result)
         title = result.query or " · ".join(one.words() for one in self._desk.panels.search.filters.filters)
         self._desk.state.set_highlight(replace(highlight, title=title))
+        self._desk.space.show_hits()
         self._desk.status.show_time("search", result.elapsed_ms)
 
     def _take_recall(self, trace: RecallTrace) -> None:
@@ -123,6 +124,7 @@ class Answers(QObject):
         self._desk.panels.voids.show_trace(trace)
         self._desk.docks["voids"].raise_()
         self._desk.state.set_highlight(highlight_of_recall(trace))
+        self._desk.space.show_hits()
         self._desk.status.show_time("recall", trace.elapsed_ms)
 
     def _follow(self, memory_id: str) -> None:
