@@ -230,7 +230,7 @@ class InspectorPanel(QWidget):
             actions.addWidget(made)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
-        self.tabs.addTab(_scrolled(self.facts), t("inspector.tab_facts"))
+        self.tabs.addTab(_scrolled(self.facts, "inspector.tab_facts"), t("inspector.tab_facts"))
         self.tabs.addTab(self.versions, t("inspector.tab_versions", count=0))
         self.tabs.addTab(self.relations, t("inspector.tab_relations"))
         self.tabs.addTab(self.access, t("inspector.tab_access"))
@@ -249,7 +249,7 @@ class InspectorPanel(QWidget):
         column.addWidget(self.tabs, 4)
         self._body = QStackedLayout()
         self._body.addWidget(reading)
-        self._body.addWidget(_scrolled(self.form))
+        self._body.addWidget(_scrolled(self.form, "inspector.edit"))
         page = QWidget()
         whole = QVBoxLayout(page)
         whole.setContentsMargins(GRID + GRID // 2, GRID, GRID + GRID // 2, GRID)
@@ -270,8 +270,9 @@ def _standing_words(memory: Memory) -> str:
     return t("inspector.pinned" if memory.pinned else "inspector.live")
 
 
-def _scrolled(inner: QWidget) -> QScrollArea:
+def _scrolled(inner: QWidget, name: str) -> QScrollArea:
     area = QScrollArea()
+    area.setAccessibleName(t(name))
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(inner)
