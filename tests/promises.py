@@ -316,6 +316,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "it was; decides about secrets, exclusions and the key; and has a deletion proved.": ("gui/test_privacy.py::*",),
     "A search is narrowed by chips that are typed, completed, clicked and taken away by keys; its hits are walked through, its colours "
     "explained, and earlier questions come back.": ("gui/test_search.py::*",),
+    "Tab, arrows and Enter reach and do everything in every panel, and every control has a name for a screen reader.": (
+        "gui/test_keyboard.py::*",
+    ),
     "The window in Chinese says everything in Chinese: errors, reasons, findings and history of the engine too.": (
         "gui/test_chinese.py::*",
         "unit/test_sentences.py::*",
