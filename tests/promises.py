@@ -259,6 +259,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_encryption.py::test_a_keychain_that_keeps_nothing_or_keeps_it_in_the_open_is_recognised",
         "journeys/test_encryption.py::test_the_command_line_encrypts_and_a_headless_program_needs_its_passphrase",
     ),
+    "A knowledge graph of another memory server, and what agents keep in Markdown, come in by the same way: seen first, masked, "
+    "screened, once, and taken back.": ("journeys/test_peers.py::*",),
     "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
         "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
         "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",
@@ -286,9 +288,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "What a search or recall found can be seen at any distance: lit, framed, named, pointed at from the edge; the camera never "
     "moves against a hand that moved it, and comes back.": ("gui/test_hits.py::*",),
-    "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
-        "gui/test_detail.py::*",
-    ),
+    "A space of any size stays smooth: detail goes with distance, a small cluster is one body with its name and number, and "
+    "software rendering draws less while the camera moves.": ("gui/test_detail.py::*",),
     "Everything that was done stands in history and can be taken back, whole or not at all, also after a restart; all that "
     "one client did, after a preview; only a deletion for good has no way back, and leaves no text there.": (
         "journeys/test_history.py::*",
@@ -310,6 +311,12 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "and every change is undone, after a restart too.": ("gui/test_panels.py::*",),
     "A person sees in the window who read and wrote what, that no row of it is missing, what is unusual and what was masked, never what "
     "it was; decides about secrets, exclusions and the key; and has a deletion proved.": ("gui/test_privacy.py::*",),
+    "A search is narrowed by chips that are typed, completed, clicked and taken away by keys; its hits are walked through, its colours "
+    "explained, and earlier questions come back.": ("gui/test_search.py::*",),
+    "The window in Chinese says everything in Chinese: errors, reasons, findings and history of the engine too.": (
+        "gui/test_chinese.py::*",
+        "unit/test_sentences.py::*",
+    ),
     "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
         "conformance/test_conformance.py::*",
     ),
@@ -321,8 +328,18 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
         "journeys/test_hooks.py::*",
     ),
+    "Classes of one legend are told apart by eyes that lack red or green too, and states by pattern as well as by colour.": (
+        "unit/test_palettes.py::*",
+        "gui/test_space_pixels.py::test_void_loses_its_hue_and_inhibited_is_hatched",
+        "gui/test_space_pixels.py::test_what_waits_in_quarantine_has_a_dashed_amber_edge",
+    ),
     "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
         "gui/test_choosing.py::*",
+    ),
+    "What other programs read, store or decide while a space goes back to a backup is lost to nobody, and no embedding outlives "
+    "the words it was made of.": ("faults/test_restore_races.py::*",),
+    "A space that has lived through anything ranks as the same space opened anew.": (
+        "properties/test_reopened_properties.py::*",
     ),
     "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
     "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
@@ -379,6 +396,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
     "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
+    "The check of a store calls nothing damaged because somebody stores meanwhile.": (
+        "faults/test_checks_beside_writers.py::*",
+    ),
     "Whatever write, sync or rename fails, the disk is full, the permissions go or the clock jumps: it is said, reads go on, "
     "nothing acknowledged is lost, nothing expires for good, and a full disk still lets memories go.": (
         "faults/test_durability.py::*",

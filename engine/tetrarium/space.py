@@ -314,10 +314,15 @@ class Space:
         if not part or not self.database.writable:
             return 0
         vectors = self.embed_passages([spoken(m.content, m.source) for m in self.reader.memories(part)])
+        made = [(num, vector) for num, vector in zip(part, vectors, strict=True) if vector is not None]
+        if not made:
+            self._vectors_missing = False  # the model is away, or finds no direction: asked again after the next start
+            return 0
         with self.database.write() as connection:
-            for num, vector in zip(part, vectors, strict=True):
-                if vector is None:
-                    return len(missing)
+            if self.reader.last_change() != self.indexes.version:
+                self._vectors_missing = True
+                return len(missing)  # they may say something else by now: when that is taken over
+            for num, vector in made:
                 rows.set_vector(connection, num, self.model, vector)
                 rows.log_change(connection, num, "edit", rows.now())
         self._take_over()
@@ -355,6 +360,8 @@ class Space:
         if not read or not self.database.writable:
             return bool(self._reading)
         with self.database.write(durable=False) as connection:
+            if self.reader.last_change() != self.indexes.version:
+                return True  # they may say something else by now: when that is taken over
             for num in read:
                 rows.set_passages(connection, num, self.model, self.indexes.passages.of(num))
                 rows.log_change(connection, num, "edit", rows.now())
@@ -396,10 +403,14 @@ class Space:
         meaning = vector if vector is not None else np.zeros(self.dimension, np.float32)
         self.geometry.add(num, placement, meaning, self.indexes.keyword_weights(keywords))
 
-    def drop_vector(self, connection: Connection, num: int) -> None:
-        """Take an embedding away inside a transaction: the memory is embedded anew in a quiet moment."""
-        rows.drop_vectors(connection, [num], now=rows.now())
-        self._vectors_missing = True
+    def give_vector(self, connection: Connection, num: int, vector: Float32 | None) -> None:
+        """Store the embedding of a memory's new words inside a transaction. Without one, that of the words before goes
+        all the same, and the memory is embedded in a quiet moment."""
+        if vector is None:
+            rows.drop_vectors(connection, [num], now=rows.now())
+            self._vectors_missing = self.embedder is not None
+        else:
+            rows.set_vector(connection, num, self.model, vector)
 
     def in_order(self, order: str, *, descending: bool) -> list[int]:
         """Numbers of all memories by a column of the table (created, accessed, importance, …, content)."""

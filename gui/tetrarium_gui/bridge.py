@@ -21,6 +21,7 @@ from tetrarium.errors import EngineError, ModelUnavailable, PassphraseNeeded, Sp
 from tetrarium.events import Event, SpaceChanged
 from tetrarium.model import Changes, SpaceSnapshot
 from tetrarium.paths import default_data_dir
+from tetrarium_gui.sentences import said
 from tetrarium_gui.state import Notice
 from tetrarium_gui.watch import WatchThread
 from tetrarium_gui.words import t
@@ -129,11 +130,13 @@ class Bridge(QObject):
         self._watch.leave()
         self._engine.leave()
 
-    def search(self, text: str) -> None:
-        self._ask("search", lambda service: service.search(text, limit=HITS, project=EVERYWHERE, client=CLIENT))
+    def search(self, text: str, **filters: Any) -> None:
+        """filters: as the engine's `search` takes them; without a project, of all projects."""
+        asked = {"project": EVERYWHERE, "limit": HITS, **filters}
+        self._ask("search", lambda service: service.search(text, client=CLIENT, **asked))
 
-    def recall(self, text: str) -> None:
-        self._ask("recall", lambda service: service.recall(text, project=EVERYWHERE, client=CLIENT))
+    def recall(self, text: str, project: str = EVERYWHERE) -> None:
+        self._ask("recall", lambda service: service.recall(text, project=project, client=CLIENT))
 
     def forget_questions(self) -> None:
         """Answers to searches and recalls that are still on their way will be dropped."""
@@ -301,9 +304,9 @@ _KINDS = ("stored", "edited", "inhibited", "released", "removed", "accessed", "m
 def notice_of(error: Exception) -> Notice:
     """An error in the words for people; grave when the space itself cannot be used."""
     if isinstance(error, UserError):
-        return Notice(error.message, error.advice, grave=isinstance(error, SpaceUnavailable))
+        return Notice(said(error.message), said(error.advice), grave=isinstance(error, SpaceUnavailable))
     if isinstance(error, ModelUnavailable):
-        return Notice(str(error), t("error.model_advice"))
+        return Notice(said(str(error)), t("error.model_advice"))
     if not isinstance(error, EngineError):
         log.error("Unexpected: %r", error)
     return Notice(t("error.bug"), t("error.bug_advice"))

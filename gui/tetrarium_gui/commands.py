@@ -64,6 +64,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("color_confidence", "view", ("Ctrl+4",), group="color", checked=False),
     Command("color_importance", "view", ("Ctrl+5",), group="color", checked=False),
     Command("color_age", "view", ("Ctrl+6",), group="color", checked=False),
+    Command("color_source", "view", ("Ctrl+7",), group="color", checked=False),
     Command("look_front", "view", ("1",), scope="space", separated=True),
     Command("look_right", "view", ("3",), scope="space"),
     Command("look_top", "view", ("7",), scope="space"),

@@ -9,7 +9,7 @@ from threading import Event
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
@@ -88,8 +88,52 @@ def test_why_not_is_answered_and_a_void_let_through_once_and_always(
     until(qtbot, lambda: state_of(window, memory_id) is not Reason.OFF_TOPIC)
     recalled(qtbot, window)
     assert not {c.id for c in window.voids.trace.candidates if c.reason is Reason.OFF_TOPIC} & set(members)
-    with open_space(sample_folder) as service:
-        service.let_through(members, always=False)
+    told = {c.id: c.theme for c in window.voids.trace.candidates if c.id in members}
+    assert all(told.values()), "the trace says why they were let through"
+    window.docks.show("settings")
+    themes = window.panels.settings.themes
+    until(qtbot, lambda: themes.topLevelItemCount() == 1)
+    assert themes.topLevelItem(0).text(0).split(" · ")[0] in told[memory_id]
+    themes.setCurrentItem(themes.topLevelItem(0))
+    pressed(qtbot, window.panels.settings.void_again)
+    until(qtbot, lambda: themes.topLevelItemCount() == 0)
+    until(qtbot, lambda: state_of(window, memory_id) is Reason.OFF_TOPIC)
+
+
+def test_the_gaps_of_the_zones_are_drawn_named_with_the_cut_and_a_click_opens_one(
+    sample_folder: Path, open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    window = open_window(sample_folder)
+    recalled(qtbot, window)
+    voids = window.voids
+    pressed(qtbot, voids.passes[1])
+    assert voids.gaps.isVisible()
+    trace, drawn = voids.trace, voids.gaps.names()
+    largest = max(trace.void_zones, key=lambda zone: len(zone.members))
+    assert drawn[0] == "the answer"
+    assert drawn[1] == " · ".join(largest.theme)
+    image = voids.gaps.grab().toImage()
+    reds = [x for x in range(image.width()) for y in (2, 4, 6, 8) if image.pixelColor(x, y).red() > 150]
+    assert reds, "the cut is drawn"
+    picture(window)
+    qtbot.mouseClick(voids.gaps, Qt.MouseButton.LeftButton, pos=QPoint(40, 17 + 8))
+    assert voids.zones.voided() == largest.members
+    assert not voids.zones.current_id()
+
+
+def test_why_not_is_asked_of_a_memory_that_was_no_candidate(
+    sample_folder: Path, open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window = open_window(sample_folder)
+    recalled(qtbot, window)
+    trace = window.voids.trace
+    candidates = {c.id for c in trace.candidates}
+    stranger = next(i for i in window.state.snapshot.ids if i not in candidates)
+    window.voids.zones.setCurrentItem(None)
+    selected(qtbot, window, stranger)
+    pressed(qtbot, window.voids.why)
+    until(qtbot, window.voids.explanation.isVisible)
+    assert any(words in window.voids.explanation.text() for words in ("No candidate", "Inhibited"))
 
 
 def state_of(window: MainWindow, memory_id: str) -> Reason:

@@ -13,7 +13,7 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     guarding   secrets, exclusions, quarantine
     looking    page, snapshot, snapshot_since, stats
     arranging  clusters: walk, name, plan, apply, undo, examine, repair
-    curating   trashed, corrections, amend_inhibition, inhibit_all, label_all, let_through, tune
+    curating   trashed, corrections, amend_inhibition, inhibit_all, label_all, let_through, void_again, tune
     rehearsing rehearse: a recall of before under other premises
     keeping    backup, backups, preview_restore(_memory), restore_backup, restore_memory; the daily copy
     healing    health, heal

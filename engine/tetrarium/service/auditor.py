@@ -46,7 +46,7 @@ WRITES = frozenset(
         "unrelate", "name_cluster", "apply_plan", "undo_plan", "repair", "undo", "redo", "undo_client", "import_file",
         "undo_import", "restore_backup", "restore_memory", "heal", "erase", "erase_with_proof", "empty_trash",
         "mask_stored", "release_from_quarantine", "exclude", "include_again", "set_secret_policy",
-        "amend_inhibition", "inhibit_all", "label_all", "let_through", "tune",
+        "amend_inhibition", "inhibit_all", "label_all", "let_through", "void_again", "tune",
     ]
 )  # fmt: skip
 BESIDE = frozenset(["restore_backup"])

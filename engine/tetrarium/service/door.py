@@ -29,6 +29,8 @@ from tetrarium.model import (
     UInt8,
 )
 from tetrarium.recall.ranking import Question, Ranking, Scope, analyse, rank
+from tetrarium.recall.themes import Theme
+from tetrarium.recall.themes import read as read_themes
 from tetrarium.service.auditor import Auditor
 from tetrarium.space import Space
 from tetrarium.storage import memories as rows
@@ -55,7 +57,7 @@ KEPT_CLIENTS = 32
 """Clients whose last recalls are kept."""
 
 LET_THROUGH = "let_through"
-"""Under this name the space keeps the ids of the memories that no recall may void."""
+"""Under this name the space keeps the themes that no recall may void."""
 
 TUNED = "tuned"
 """Under this name the space keeps the settings of recall that its owner chose."""
@@ -116,6 +118,7 @@ class Door:
 
     def maintain(self, *, most: int = 16) -> bool:
         """Work for a quiet moment: count accesses, embed what has no vector yet. True while there is more to do."""
+        self.catch_up()
         self._count_accesses()
         self._auditor.flush()
         if self._space.keep_long_memories(WINDOWS_A_SLICE):
@@ -202,6 +205,7 @@ class Door:
         categories: Sequence[Category],
         since: datetime | None,
         until: datetime | None,
+        stored_by: str = "",
     ) -> Scope:
         table = self._space.indexes.table
         mask: Bool = scope.allowed.copy()
@@ -213,7 +217,9 @@ class Door:
             mask &= table.created >= since.timestamp()
         if until:
             mask &= table.created < until.timestamp()
-        narrowed = bool(labels or categories or since or until)
+        if stored_by:
+            mask &= table.client == table.clients.find(stored_by)
+        narrowed = bool(labels or categories or since or until or stored_by)
         return replace(scope, allowed=mask, filtered=scope.filtered or narrowed)
 
     def _number(self, memory_id: str, *, anywhere: bool = False) -> int:
@@ -257,13 +263,9 @@ class Door:
         }
         self._space.settings = with_overrides(self._given, free)
 
-    def _let_through(self) -> tuple[str, ...]:
-        return tuple(self._space.reader.meta(LET_THROUGH, []))
-
-    def _never_void(self) -> frozenset[int]:
-        """The numbers of the memories that pass 2 may not void, of those that are still there."""
-        by_id = self._space.indexes.table.by_id
-        return frozenset(by_id[name] for name in self._let_through() if name in by_id)
+    def _themes(self) -> tuple[Theme, ...]:
+        """The themes that a person always lets through."""
+        return read_themes(self._space.reader.meta(LET_THROUGH, []))
 
     def _keep(self, asked: Asked, client: str) -> None:
         if client not in self._asked and len(self._asked) >= KEPT_CLIENTS:

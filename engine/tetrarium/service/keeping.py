@@ -176,7 +176,8 @@ class Keeping(Door):
         found = backups.copies(self.path)
         if not found:
             return bool(len(self._space.indexes.table))
-        # A copy from the future was made while the clock was wrong: it is as good a day ago as any.
+        # A copy from the future was made while the clock was wrong: as good a day ago as any. It is not the first of them
+        # for ever: they stand in the order of what they hold.
         aged = abs(now - found[0].at) >= timedelta(hours=self.settings.backup_hours)
         return aged and found[0].seq != self._space.reader.last_change()
 
@@ -223,7 +224,7 @@ class Keeping(Door):
     @contextmanager
     def _open_copy(self, copy: Copy) -> Iterator[rows.MemoryReader]:
         """A copy for reading; one of an older schema is brought up to date in a copy of its own."""
-        with self._prepared(copy) as (prepared, _):
+        with self._prepared(copy) as prepared:
             database = Database.view(prepared)
             try:
                 yield rows.MemoryReader(database)
@@ -231,25 +232,25 @@ class Keeping(Door):
                 database.close()
 
     @contextmanager
-    def _prepared(self, copy: Copy) -> Iterator[tuple[Path, int]]:
+    def _prepared(self, copy: Copy) -> Iterator[Path]:
         prepared = self.path / paths.BACKUPS / f"{copy.name}.{os.getpid()}.part"
         try:
-            seen = restoring.prepare(copy.file, prepared, self._store, application_id=APPLICATION_ID)
+            restoring.prepare(copy.file, prepared, application_id=APPLICATION_ID)
             # What is being deleted for good never comes back, also where the copies are not gone through yet.
             gone = PrivacyReader(self._space.database).erasures()
             ids = {how: [erasure.memory for erasure, kind in gone if kind == how] for how in ("purge", "mask")}
             if gone:
                 erase_in(prepared, ids["purge"], ids["mask"], self._space.database)
-            yield prepared, seen
+            yield prepared
         finally:
             prepared.unlink(missing_ok=True)
 
     def _overwrite(self, copy: Copy, before: Copy, client: str, undoes: int | None) -> bool:
-        with backups.explained(self.path), self._prepared(copy) as (prepared, seen):
-            if seen != before.seq:
-                return False
-            restoring.sign(prepared, client=client, copy=copy.name, before=before.name, undoes=undoes, now=rows.now())
-            return restoring.overwrite(self._store, prepared, seen, busy_timeout=self.settings.busy_timeout)
+        with backups.explained(self.path), self._prepared(copy) as prepared:
+            entry = restoring.Entry(client, copy.name, before.name, undoes, rows.now())
+            return restoring.overwrite(
+                self._store, prepared, before.seq, entry, busy_timeout=self.settings.busy_timeout
+            )
 
     def _forget_answers(self) -> None:
         """What was answered before speaks of another state."""
@@ -285,24 +286,18 @@ class Keeping(Door):
         num = live or trashed
         if num is None:
             num, _ = rows.insert(connection, draft, now=rows.now(), memory_id=kept.id)
-            self._embed(connection, num, vector)
+            self._space.give_vector(connection, num, vector)
             self._space.settle(connection, num, self._space.place(vector, kept.keywords))
         else:
             if trashed:
                 self._space.bring_in(connection, num, kept.keywords)
             if _words(self._memory(num)) != _words(kept):
                 rows.rewrite(connection, num, draft, cause="restored from a backup", now=rows.now())
-                self._embed(connection, num, vector)
+                self._space.give_vector(connection, num, vector)
             elif not trashed:
                 raise InvalidInput(f"Memory {kept.id} is as the backup has it; nothing changed.")
         if kept.pinned != self._memory(num).pinned:
             rows.set_standing(connection, num, pinned=kept.pinned, expires_at=kept.expires_at, now=rows.now())
-
-    def _embed(self, connection: Connection, num: int, vector: Float32 | None) -> None:
-        if vector is None:
-            self._space.drop_vector(connection, num)
-        else:
-            rows.set_vector(connection, num, self._space.model, vector)
 
 
 def backup_for_damaged(folder: Path, name: str = "") -> Backup:

@@ -31,18 +31,20 @@ PAGES = 1_000
 AUTOMATIC = ("daily", "migration", "deletion", "plan", "restore", "repair")
 """Why a copy is made without being asked for; `asked` is the other reason, and those are never rotated away."""
 
-_NAME = re.compile(r"(\d{8}T\d{6})Z-([a-z]+)(?:-\d+)?\.db")
+_NAME = re.compile(r"(\d{8}T\d{6})Z-([a-z]+)(?:-(\d+))?\.db")
 _PART = ".part"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One finished copy. cause: why it was made; seq: last change of the store in it; memories: outside the trash."""
+    """One finished copy. cause: why it was made; number: among those of one second; seq: last change of the store in it;
+    memories: outside the trash."""
 
     file: Path
     at: datetime
     cause: str
+    number: int
     bytes: int
     seq: int
     memories: int
@@ -52,11 +54,16 @@ class Copy:
     def name(self) -> str:
         return self.file.name
 
+    @property
+    def order(self) -> tuple[int, datetime, int]:
+        """Which of two copies is the newer: changes are counted on whatever becomes of the space, while a clock is set."""
+        return self.seq, self.at, self.number
+
 
 def copies(folder: Path) -> list[Copy]:
     """The copies of the space in a folder, newest first."""
     found = [_read(file) for file in (folder / paths.BACKUPS).glob("*.db") if _NAME.fullmatch(file.name)]
-    return sorted(found, key=lambda copy: (copy.at, copy.name), reverse=True)
+    return sorted(found, key=lambda copy: copy.order, reverse=True)
 
 
 def exist(folder: Path) -> bool:
@@ -127,15 +134,17 @@ def seal_anew(file: Path) -> None:
 
 
 def rotate(found: Sequence[Copy], *, days: int, weeks: int, others: int) -> list[Copy]:
-    """Copies that may go: all but the newest of each of the last days and weeks on which there are any, the newest few
-    of every other cause, and those that were asked for. By the days that copies carry, whatever the clock says now."""
-    newest = sorted(found, key=lambda copy: (copy.at, copy.name), reverse=True)
+    """Copies that may go: all but the newest, the newest of each of the last days and weeks on which there are any, the
+    newest few of every other cause, and those that were asked for. By the days that copies carry, whatever the clock
+    says now."""
+    newest = sorted(found, key=lambda copy: copy.order, reverse=True)
     daily = [copy for copy in newest if copy.cause == "daily"]
     by_day = {copy.at.date(): copy for copy in reversed(daily)}
     by_week = {copy.at.isocalendar()[:2]: copy for copy in reversed(daily)}
     keep = {by_day[day].name for day in sorted(by_day)[-days:]} | {
         by_week[week].name for week in sorted(by_week)[-weeks:]
     }
+    keep |= {copy.name for copy in newest[:1]}  # also where the clock was set back: its day is long past
     for cause in AUTOMATIC[1:]:
         keep |= {copy.name for copy in [copy for copy in newest if copy.cause == cause][:others]}
     return [copy for copy in newest if copy.name not in keep and copy.cause in AUTOMATIC]
@@ -244,7 +253,19 @@ def _read(file: Path) -> Copy:
         told = json.loads(_sum_of(file).read_text(encoding="utf-8"))
     at = datetime.strptime(matched[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
     size = file.stat().st_size
-    return Copy(file, at, matched[2], size, told.get("seq", -1), told.get("memories", -1), told.get("blake2b", ""))
+    if "seq" not in told:
+        with suppress(apsw.Error, errors.UserError), closing(opened(file)) as connection:
+            told["seq"], told["memories"] = _counts(connection)
+    return Copy(
+        file,
+        at,
+        cause=matched[2],
+        number=int(matched[3] or 1),
+        bytes=size,
+        seq=told.get("seq", -1),
+        memories=told.get("memories", -1),
+        digest=told.get("blake2b", ""),
+    )
 
 
 def _counts(connection: apsw.Connection) -> tuple[int, int]:

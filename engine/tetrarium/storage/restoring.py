@@ -3,13 +3,16 @@
 No file is swapped: the pages of the copy are written over those of the store through SQLite's own backup, which is one
 transaction of the write-ahead log. Whoever else has the space open sees a commit like any other, finds `restore` in
 the change log, and reads everything anew; a crash leaves either state, whole. What must not go back goes along:
-history and the audit stay those of the living space, and no number or change is ever used twice.
+history and the audit stay those of the living space, and no number or change is ever used twice. It is taken from the
+living store when nobody can write there any more: not every row that others add, as of what was read, is in its log of
+changes.
 """
 
 from __future__ import annotations
 
 import shutil
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -32,11 +35,20 @@ SPACE = 0
 """The number under which a change of the whole space stands in the change log."""
 
 
-def prepare(copy: Path, prepared: Path, live: Path, *, application_id: int) -> int:
-    """Make of a copy what the living store shall become; gives the last change of the living store that it knows.
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A restore, as history tells it. copy, before: names of what it went back to, and of the copy made first; undoes:
+    the entry that it takes back."""
 
-    Raises NewerSpace, DamagedSpace.
-    """
+    client: str
+    copy: str
+    before: str
+    undoes: int | None
+    at: datetime
+
+
+def prepare(copy: Path, prepared: Path, *, application_id: int) -> None:
+    """Make a copy of a copy, and bring it up to date. Raises NewerSpace, DamagedSpace."""
     with explained(prepared.parent):
         cipher.make_private(prepared)
         shutil.copyfile(copy, prepared)
@@ -47,52 +59,26 @@ def prepare(copy: Path, prepared: Path, live: Path, *, application_id: int) -> i
                 )
             connection.execute("PRAGMA journal_mode=DELETE; PRAGMA foreign_keys=OFF; PRAGMA secure_delete=ON")
             migrations.apply(connection, application_id=application_id)
-            cipher.attach(connection, live, "live")
-            connection.execute("BEGIN")
-            seen = _number(connection, "SELECT ifnull(max(seq), 0) FROM live.changes")
-            for table in _staying(connection):
-                _keep(connection, table)
-            _go_on_counting(connection)
-            connection.execute("COMMIT")
-    return seen
 
 
-def sign(prepared: Path, *, client: str, copy: str, before: str, undoes: int | None, now: datetime) -> None:
-    """Enter the restore itself into the prepared store: history, and the change that tells others to read anew."""
-    with closing(cipher.connect(prepared)) as connection:
-        connection.execute(UNDER_WAY)
-        connection.execute(checks.DAMAGED)
-        seals.know(connection)
-        seals.watch(connection)
-        connection.execute("BEGIN")
-        at = microseconds(now)
-        connection.execute(
-            "INSERT INTO history (op, client, at) VALUES (?, ?, ?)",
-            ("undo" if undoes else "restore backup", client, at),
-        )
-        entry = connection.last_insert_rowid()
-        connection.execute(
-            "INSERT INTO effects (entry, num, aspect, key, before, after) VALUES (?, 0, 'space', ?, ?, ?)",
-            (entry, copy, before, copy),
-        )
-        if undoes:
-            connection.execute("INSERT INTO undoings VALUES (?, ?)", (entry, undoes))
-        connection.execute("INSERT INTO changes (num, op, at) VALUES (?, 'restore', ?)", (SPACE, at))
-        connection.execute("COMMIT")
+def overwrite(live: Path, prepared: Path, seen: int, entry: Entry, *, busy_timeout: int) -> bool:
+    """Write a prepared store over the living one, in one transaction, as an entry of history.
 
-
-def overwrite(live: Path, prepared: Path, seen: int, *, busy_timeout: int) -> bool:
-    """Write a prepared store over the living one, in one transaction; False when somebody committed since `seen`."""
+    seen: the last change of the living store that its copy holds; False when somebody changed anything since.
+    """
     with closing(cipher.connect(prepared)) as source, closing(cipher.connect(live)) as target:
+        source.execute("PRAGMA foreign_keys=OFF; PRAGMA secure_delete=ON")
+        cipher.attach(source, live, "live")
         target.set_busy_timeout(busy_timeout)
         target.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
         backup = target.backup("main", source, "main")
         try:
             # The first step takes the write lock and holds it to the end: nobody commits from here on.
             backup.step(1)
-            with closing(cipher.connect(live)) as watcher:
-                if _number(watcher, "SELECT ifnull(max(seq), 0) FROM changes") != seen:
-                    return False
+            if _number(source, "SELECT ifnull(max(seq), 0) FROM live.changes") != seen:
+                return False
+            _take_along(source)  # through the connection that is being copied, which copies what is changed anew
+            _sign(source, entry)
             backup.step(-1)
             backup.finish()
         finally:
@@ -116,6 +102,38 @@ def put_in_place(live: Path, copy: Path, aside: Path) -> None:
 
 
 # --- private -------------------------------------------------------------------------------------
+
+
+def _take_along(connection: apsw.Connection) -> None:
+    """Give the prepared store what of the living one stays."""
+    connection.execute("BEGIN")
+    for table in _staying(connection):
+        _keep(connection, table)
+    _go_on_counting(connection)
+    connection.execute("COMMIT")
+
+
+def _sign(connection: apsw.Connection, entry: Entry) -> None:
+    """Enter the restore itself into the prepared store: history, and the change that tells others to read anew."""
+    connection.execute(UNDER_WAY)
+    connection.execute(checks.DAMAGED)
+    seals.know(connection)
+    seals.watch(connection)
+    connection.execute("BEGIN")
+    at = microseconds(entry.at)
+    connection.execute(
+        "INSERT INTO main.history (op, client, at) VALUES (?, ?, ?)",
+        ("restore backup" if entry.undoes is None else "undo", entry.client, at),
+    )
+    number = connection.last_insert_rowid()
+    connection.execute(
+        "INSERT INTO main.effects (entry, num, aspect, key, before, after) VALUES (?, 0, 'space', ?, ?, ?)",
+        (number, entry.copy, entry.before, entry.copy),
+    )
+    if entry.undoes is not None:
+        connection.execute("INSERT INTO main.undoings VALUES (?, ?)", (number, entry.undoes))
+    connection.execute("INSERT INTO main.changes (num, op, at) VALUES (?, 'restore', ?)", (SPACE, at))
+    connection.execute("COMMIT")
 
 
 def _staying(connection: apsw.Connection) -> list[str]:

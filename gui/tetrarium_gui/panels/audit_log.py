@@ -17,7 +17,8 @@ from tetrarium_gui.words import catalogue, t
 
 SPANS = {"any": 0, "hour": 1, "day": 24, "week": 168, "month": 720}
 """Choices of how far back, in hours; 0 for all of it."""
-FLAGS_HEIGHT = 78
+FLAGS_SHOWN = 3
+"""Flags that are seen at once."""
 NOT_BAD, BAD = "✓", "✕"
 VERBS = tuple(sorted(name.removeprefix("verb.") for name in catalogue() if name.startswith("verb.")))
 
@@ -47,7 +48,6 @@ class AuditView(QWidget):
         self.prove = button("privacy.prove_chain", self.proof_asked.emit)
         self.prove.setToolTip(t("privacy.prove_chain_tip"))
         self.flags = RowList("privacy.flags_name", ["privacy.unusual"], (0,))
-        self.flags.setFixedHeight(FLAGS_HEIGHT)
         self.client, self.verb, self.span, self.memory = QComboBox(), QComboBox(), QComboBox(), QLineEdit()
         for name in ("client", "verb", "span", "memory"):
             getattr(self, name).setAccessibleName(t(f"privacy.{name}_name"))
@@ -122,6 +122,8 @@ class AuditView(QWidget):
             for at, flag in enumerate(flags)
         )
         self.flags.setVisible(bool(flags))
+        row = self.flags.sizeHintForRow(0) if flags else 0
+        self.flags.setFixedHeight(self.flags.header().sizeHint().height() + min(FLAGS_SHOWN, len(flags)) * row + 2)
         for flag in flags:
             if self.client.findData(flag.client) < 0:
                 self.client.addItem(visible(flag.client)[:60], flag.client)

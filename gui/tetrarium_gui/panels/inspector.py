@@ -26,6 +26,7 @@ from tetrarium_gui.panels.parts import Chips, EmptyState, PlainLabel, category_i
 from tetrarium_gui.panels.relations import RelationsView
 from tetrarium_gui.panels.versions import VersionsView
 from tetrarium_gui.panels.writing import Sheet, TextBox, button
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import GRID, SIZE_HEADING, SIZE_SMALL, Theme, category_color, visible
 from tetrarium_gui.words import t
 
@@ -231,7 +232,7 @@ class InspectorPanel(QWidget):
 def _standing_words(memory: Memory) -> str:
     """How a memory stands, and why where it is silent."""
     if memory.standing is Standing.QUARANTINED:
-        return t("inspector.quarantined", why=visible(memory.quarantined))
+        return t("inspector.quarantined", why=visible(said(memory.quarantined)))
     if memory.standing is Standing.INHIBITED:
         return t("inspector.inhibited" if memory.superseded_by else "inspector.by_hand")
     return t("inspector.pinned" if memory.pinned else "inspector.live")

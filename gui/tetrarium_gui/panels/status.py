@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tetrarium.model import SpaceStats
 from tetrarium_gui.panels.parts import PlainLabel
 from tetrarium_gui.panels.writing import button
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, plain_tip, visible
 from tetrarium_gui.words import t
 
@@ -54,8 +55,8 @@ class StatusLine(QWidget):
         self._labels["index"].setText(t("status.keywords_only" if stats.model_note else "status.indexed"))
         self._labels["model"].setText(visible(_short(stats.model)))
         for name, tip in (
-            ("index", f"{index} · {stats.index_note}".rstrip(" ·")),
-            ("model", f"{t('status.model', name=stats.model)} · {stats.model_note}".rstrip(" ·")),
+            ("index", f"{index} · {said(stats.index_note)}".rstrip(" ·")),
+            ("model", f"{t('status.model', name=stats.model)} · {said(stats.model_note)}".rstrip(" ·")),
             ("memories", stats.space),
         ):
             self._labels[name].setToolTip(plain_tip(tip))

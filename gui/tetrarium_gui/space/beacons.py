@@ -53,7 +53,7 @@ def beacons(scene: Scene, rows: list[int], colors: UInt8) -> Beacons:
         return NONE
     lights = np.empty((len(rows), COLUMNS), np.float32)
     lights[:, :3] = scene.centres[rows]
-    lights[:, 3] = np.where(scene.inhibited[rows], INHIBITED, colors[rows])
+    lights[:, 3] = np.where(scene.inhibited[rows] & ~scene.quarantined[rows], INHIBITED, colors[rows])
     lights[:, 4] = np.linspace(0.0, 1.0, len(rows))
     return lights
 

@@ -19,6 +19,7 @@ from tetrarium_gui.space.scene import (
     FLAG_MARKED,
     FLAG_SELECTED,
     STATE_INHIBITED,
+    STATE_QUARANTINED,
     STATE_VOID,
     WORLD,
     Scene,
@@ -85,6 +86,8 @@ class FlatCanvas(QWidget):
             pen = QPen(QColor(self.theme.selection), 2.0) if chosen else QPen(color.lighter(118), 0.8)
             if self.dimming and int(self.looks[row, 2]) & FLAG_LIT:
                 pen = QPen(_mix(color, QColor(self.theme.selection), 0.6), 1.6)
+            if int(self.looks[row, 1]) == STATE_QUARANTINED and not chosen:
+                pen = QPen(QColor(self.theme.amber), 1.6, Qt.PenStyle.DashLine)
             for face in np.flatnonzero(outward[at]):
                 polygon = QPolygonF([QPointF(x, y) for x, y in triangles[at, face]])
                 painter.setPen(pen)
@@ -126,6 +129,8 @@ class FlatCanvas(QWidget):
         color = QColor(scene_palette(self.theme)[palette_index])
         if state == STATE_INHIBITED:
             color = QColor(self.theme.inhibited)
+        elif state == STATE_QUARANTINED:
+            color = color.darker(170)
         elif state == STATE_VOID:
             color = QColor.fromHslF(max(0.0, color.hslHueF()), 0.15, 0.55)
         if self.dimming and not flags & (FLAG_LIT | FLAG_SELECTED | FLAG_HOVERED) and state != STATE_VOID:

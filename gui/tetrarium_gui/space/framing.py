@@ -15,6 +15,8 @@ FIRST_LOOK = 0.93
 """Share of the memories that the first look frames."""
 HOME = 0.98
 """Share that "fit all" frames; the same once more frames every one."""
+WORTH = 0.85
+"""Strays are left out only where the others come nearer by this, as a share of the distance."""
 ANSWER = 0.80
 """Share of the hits of a question that the camera goes to; the others are pointed at from the edge of the picture."""
 FEW = 5

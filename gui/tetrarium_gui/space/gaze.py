@@ -37,9 +37,11 @@ class Gaze:
     # --- asked for ------------------------------------------------------------------------------
     def fit_all(self, centres: Float32) -> None:
         """All but a few strays (`framing.HOME`); once more: every memory."""
-        most = centres if self._is_home else framing.most(self.camera, centres, framing.HOME)
-        self.fly(self.camera.fit(most, CIRCUMRADIUS))
-        self._is_home = len(most) < len(centres)
+        everything = self.camera.fit(centres, CIRCUMRADIUS)
+        most = self.camera.fit(framing.most(self.camera, centres, framing.HOME), CIRCUMRADIUS)
+        worth_it = not self._is_home and most.distance < framing.WORTH * everything.distance
+        self.fly(most if worth_it else everything)
+        self._is_home = worth_it
 
     def fit(self, centres: Float32) -> None:
         """A selection, with some room."""

@@ -106,13 +106,10 @@ def place_labels(
             text = f"{text}  {QLocale().toString(cluster.size)}"
         width, height = measure.horizontalAdvance(text) + 8, measure.height() + 2
         reach = max(7.0, min(pixels[at] / 2, camera.height * 0.36) * 0.9) + 3
-        places = [
-            box
-            for box in _around(float(seen[at, 0]), float(seen[at, 1]), float(reach), width, height)
-            if _inside(box, camera) and not names.meets(box)
-        ]
-        if not found[at]:
-            places = places[:1]
+        around = _around(float(seen[at, 0]), float(seen[at, 1]), float(reach), width, height)
+        # Only for a cluster that holds a hit is another place looked for than below it.
+        tried = around if found[at] else around[:1]
+        places = [box for box in tried if _inside(box, camera) and not names.meets(box)]
         box = next((box for box in places if not lights.meets(box)), places[0] if places else None)
         if box is None:
             continue

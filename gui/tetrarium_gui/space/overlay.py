@@ -6,6 +6,7 @@ All text is drawn as plain text, cut to a length first: it comes from memories a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +14,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from tetrarium_gui.space import beacons
+from tetrarium.model import Bool
+from tetrarium_gui.space import beacons, legend
 from tetrarium_gui.space.camera import Camera
-from tetrarium_gui.space.coloring import legend_rows
 from tetrarium_gui.space.labels import LONGEST_LABEL, Box, Label, place_labels
 from tetrarium_gui.space.lettering import Lettering
 from tetrarium_gui.space.scene import Scene
@@ -28,15 +29,12 @@ from tetrarium_gui.style import (
     SIZE_TEXT,
     SIZE_TITLE,
     Theme,
-    scene_palette,
     text_font,
     visible,
     wrap,
 )
 from tetrarium_gui.words import t
 
-LEGEND_WIDTH, LEGEND_LINE = 260, 18
-"""Pixels that the legend takes, and of each of its lines."""
 POINTER_MARGIN = 12.0
 """Pixels between the edge of the picture and a mark that points out of it."""
 CARD_WIDTH = 320
@@ -65,6 +63,8 @@ class Overlay(QWidget):
         self.scene: Scene | None = None
         self.lit_clusters: frozenset[int] | None = None
         self.lit: list[int] = []
+        self.counted: Callable[[], Bool | None] = lambda: None
+        """Gives the clusters whose names tell how many memories they hold, (k,), since they are drawn as one body."""
         self.card: Card | None = None
         self.color_by = ColorBy.CLUSTER
         self.filtered: frozenset[int] = frozenset()
@@ -72,7 +72,8 @@ class Overlay(QWidget):
         self.links: tuple[Link, ...] = ()
         self.outline: tuple[tuple[float, float], ...] = ()
         self.outline_is_box = True
-        self.recalling = False
+        self.recalling = 0  # void memories of the recall that is lit
+        self.counts: list[int] = []  # memories of each palette index
         self.caption = ""
         self.unavailable = False
         self.badge = ""
@@ -85,11 +86,11 @@ class Overlay(QWidget):
         if self.scene is None or not len(self.scene):
             self._paint_empty(painter)
         else:
-            legend = self._legend()
             self._paint_links(painter, self.scene)
             self._paint_pointers(painter, self.scene)
-            self._paint_labels(painter, self.scene, self._corners(len(legend)))
-            self._paint_legend(painter, legend)
+            lines = self.legend_lines()
+            self._paint_labels(painter, self.scene, self._corners(lines))
+            legend.paint(painter, self.theme, lines, self.filtered, self.height())
             self._paint_scale(painter)
         self._paint_caption(painter)
         self._paint_outline(painter)
@@ -117,6 +118,7 @@ class Overlay(QWidget):
             metrics,
             lit_clusters=self.lit_clusters,
             hits=scene.centres[self.lit],
+            counted=self.counted(),
             taken=taken,
         )
         for label in self.labels:
@@ -124,28 +126,18 @@ class Overlay(QWidget):
             self._lettering.draw(painter, label.text, label.box[0] + 4, label.box[1] + 1, font, self.theme)
         painter.setOpacity(1.0)
 
-    def _legend(self) -> list[tuple[str, str, bool, int | None]]:
-        """(colour, word, hatched, palette index of a class that can be filtered) of every row."""
-        colors = scene_palette(self.theme)
-        rows: list[tuple[str, str, bool, int | None]] = [
-            (colors[row.index], t(row.word), False, row.index) for row in legend_rows(self.color_by)
-        ]
-        if self.recalling:
-            rows.append((self.theme.muted, t("space.void"), False, None))
-        if self.scene is not None and self.scene.inhibited.any():
-            rows.append((self.theme.inhibited, t("space.inhibited"), True, None))
-        if self.away:
-            # First, so that the lines below stay under the pointer that filters.
-            rows.insert(0, (self.theme.muted, t("space.away", count=self.away), False, None))
-        return rows
+    def legend_lines(self) -> list[legend.Line]:
+        """The lines of the legend, as they stand."""
+        assert self.scene is not None
+        return legend.lines_of(
+            self.scene, self.theme, self.color_by, self.counts, recalling=self.recalling, away=self.away
+        )
 
     def legend_at(self, position: QPointF) -> int | None:
-        """The palette index of the class whose line is under the pointer, if one is."""
-        if self.scene is None or not len(self.scene) or position.x() > LEGEND_WIDTH:
+        """What a click on the legend filters, if the pointer is on such a line."""
+        if self.scene is None or not len(self.scene):
             return None
-        rows = self._legend()
-        at = int((position.y() - (self.height() - 2 * GRID - LEGEND_LINE * len(rows))) // LEGEND_LINE)
-        return rows[at][3] if 0 <= at < len(rows) else None
+        return legend.line_at(self.legend_lines(), self.height(), position)
 
     def _paint_links(self, painter: QPainter, scene: Scene) -> None:
         """Relations of the selected memory: a line each, from what says it to what it is about, with its word."""
@@ -207,34 +199,14 @@ class Overlay(QWidget):
             painter.drawPolygon(points)
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
-    def _corners(self, rows: int) -> list[Box]:
-        """Where the legend of so many rows, scale, caption and badge stand."""
+    def _corners(self, lines: list[legend.Line]) -> list[Box]:
+        """Where legend, scale, caption and badge stand."""
+        tall = legend.height_of(lines)
         return [
-            (0.0, self.height() - 2.0 * GRID - 18 * rows, 260.0, 18.0 * rows + 2 * GRID),
+            (0.0, self.height() - tall, float(legend.WIDTH), tall),
             (self.width() - 120.0, self.height() - 48.0, 120.0, 48.0),
             (0.0, 0.0, float(self.width()), 5.0 * GRID if self.caption or self.badge else 0.0),
         ]
-
-    def _paint_legend(self, painter: QPainter, rows: list[tuple[str, str, bool, int | None]]) -> None:
-        painter.setFont(text_font(SIZE_SMALL))
-        y = self.height() - 2 * GRID - 18 * len(rows)
-        for color, word, hatched, index in rows:
-            painter.setOpacity(0.35 if index in self.filtered else 1.0)
-            swatch = QRectF(2 * GRID, y + 4, 10, 10)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(color))
-            painter.drawPolygon([swatch.bottomLeft(), QPointF(swatch.center().x(), swatch.top()), swatch.bottomRight()])
-            if hatched:
-                painter.setPen(QPen(QColor(self.theme.canvas_top), 1.2))
-                for step in (4.0, 7.5):
-                    painter.drawLine(
-                        QPointF(swatch.left() + step - 1.5, swatch.bottom()),
-                        QPointF(swatch.left() + step + 1.5, swatch.bottom() - 5),
-                    )
-            painter.setPen(QColor(self.theme.muted))
-            painter.drawText(QRectF(2 * GRID + 18, y, 240, 18), Qt.AlignmentFlag.AlignVCenter, word)
-            y += 18
-        painter.setOpacity(1.0)
 
     def _paint_scale(self, painter: QPainter) -> None:
         """One edge at the centre of interest, so that near and far are known."""

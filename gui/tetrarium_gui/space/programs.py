@@ -55,6 +55,7 @@ class Program:
         palette = np.array([rgb(color) for color in scene_palette(theme)], np.float32)
         GL.glUniform3fv(self["palette"], len(palette), palette)
         self.set_color("inhibited_color", theme.inhibited)
+        self.set_color("quarantine_color", theme.amber)
 
     def set_background(self, theme: Theme, device_height: float) -> None:
         self.set_color("canvas_top", theme.canvas_top)

@@ -2,7 +2,7 @@
 
 `TETRAHEDRON`: 12 corners a memory; the lattice gives place and orientation from three integers. Edges come
 from barycentric coordinates, so that they cost nothing and stay one pixel wide.
-`FAR`: the same memories as points, where a face is smaller than a few pixels.
+`HULL`: a small cluster as one body. `FAR`: the same memories as points, where a face is smaller than a few pixels.
 `BACKDROP`: the vertical gradient, one triangle. `DOT`: shared vertices, and the halo round the selection.
 `BEACON`: the light of a hit, and a body for it where its tetrahedron would be a speck.
 """
@@ -89,7 +89,7 @@ TETRAHEDRON_FRAGMENT = (
     """#version 330 core
 in vec3 edge; in vec3 eye_normal; in vec3 eye_position;
 flat in uvec4 mark;
-uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 selection_color;
+uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 quarantine_color; uniform vec3 selection_color;
 uniform float dimming; uniform float dim_share; uniform float reveal;
 uniform float fog_start; uniform float fog_end; uniform float pixel_ratio; uniform float light_theme;
 out vec4 color;
@@ -117,6 +117,8 @@ void main() {
         base = mix(inhibited_color * 0.80, mix(inhibited_color * 1.15, inhibited_color * 0.28, dark), detail);
     }
 
+    if (state == 3u) base = mix(vec3(dot(base, vec3(0.299, 0.587, 0.114))), base, 0.35) * 0.62;   // in quarantine
+
     vec3 normal = normalize(eye_normal);
     float key = max(dot(normal, normalize(vec3(-0.45, 0.70, 0.56))), 0.0);
     float fill = max(dot(normal, normalize(vec3(0.75, -0.15, 0.64))), 0.0);
@@ -132,6 +134,12 @@ void main() {
     float line = 1.0 - min(min(inside.x, inside.y), inside.z);
     vec3 edge_color = mix(face, light_theme > 0.5 ? vec3(1.0) : mix(base, vec3(1.0), 0.45), 0.55);
     if (hit) edge_color = mix(edge_color, light_theme > 0.5 ? base * 0.45 : mix(base, vec3(1.0), 0.8), dimming);
+    if (state == 3u) {                                             // amber dashes, ten a face, readable without colour
+        vec3 broad = smoothstep(width * 1.2, width * 3.0 * pixel_ratio, edge);
+        vec3 along = step(0.45, fract(edge.yzx * 4.5));
+        line = max(max((1.0 - broad.x) * along.x, (1.0 - broad.y) * along.y), (1.0 - broad.z) * along.z);
+        edge_color = quarantine_color; detail = max(detail, 0.8);
+    }
     if (hovered) { face = mix(face, vec3(1.0), 0.16); edge_color = mix(selection_color, base, 0.15); detail = 1.0; }
     if (marked) { face = mix(face, selection_color, 0.22); edge_color = selection_color; detail = max(detail, 0.75); }
     if (selected) { face = mix(face, vec3(1.0), 0.24); edge_color = selection_color; detail = 1.0; }
@@ -153,7 +161,7 @@ FAR_VERTEX = """#version 330 core
 layout(location = 4) in ivec3 voxel;
 layout(location = 6) in uvec4 look;
 uniform mat4 view; uniform mat4 projection;
-uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 selection_color;
+uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 quarantine_color; uniform vec3 selection_color;
 uniform float dimming; uniform float reveal; uniform float dim_share; uniform float light_theme;
 uniform float fog_start; uniform float fog_end; uniform float pixels_a_world_unit; uniform float level_depth;
 flat out vec4 shown;                                               // colour; share of the background in it
@@ -175,6 +183,7 @@ void main() {
     vec3 base = palette[min(look.x, 56u)];
     if (look.y == 1u) base = voided(base);
     if (look.y == 2u) base = inhibited_color * 0.80;
+    if (look.y == 3u) base = quarantine_color * 0.85;
     int turn = (voxel.x * 7 + voxel.y * 13 + voxel.z * 29) & 7;    // faces meet the light at many angles
     base *= (light_theme > 0.5 ? 0.74 : 0.62) + 0.055 * float(turn);
     if (chosen) base = mix(base, selection_color, 0.6);
@@ -198,6 +207,42 @@ void main() {
     float down = side > 0.0 ? gl_PointCoord.y : 1.0 - gl_PointCoord.y;
     if (abs(side) > 4.5 && abs(gl_PointCoord.x - 0.5) > 0.08 + 0.5 * down) discard;  // a triangle, once it can be one
     color = vec4(mix(shown.rgb, background(), shown.a), 1.0);
+}
+"""
+)
+
+HULL_VERTEX = """#version 330 core
+layout(location = 0) in int cluster;
+uniform samplerBuffer corners;                                     // x, y, z in the world; palette index
+uniform mat4 view; uniform mat4 projection;
+out vec3 eye_position; flat out int color_index;
+void main() {
+    vec4 corner = texelFetch(corners, cluster * 42 + gl_VertexID);
+    vec4 seen = view * vec4(corner.xyz, 1.0);
+    gl_Position = projection * seen;
+    eye_position = seen.xyz;
+    color_index = int(corner.w);
+}
+"""
+
+HULL_FRAGMENT = (
+    """#version 330 core
+in vec3 eye_position; flat in int color_index;
+uniform vec3 palette[57]; uniform float dimming; uniform float dim_share; uniform float light_theme;
+uniform float fog_start; uniform float fog_end;
+out vec4 color;
+"""
+    + _BACKGROUND
+    + """
+void main() {
+    vec3 base = palette[color_index];
+    vec3 normal = normalize(cross(dFdx(eye_position), dFdy(eye_position)));
+    float key = max(dot(normal, normalize(vec3(-0.45, 0.70, 0.56))), 0.0);
+    float fill = max(dot(normal, normalize(vec3(0.75, -0.15, 0.64))), 0.0);
+    float rim = pow(1.0 - abs(normal.z), 3.0);
+    vec3 shown = base * ((light_theme > 0.5 ? 0.62 : 0.42) + 0.50 * key + 0.22 * fill) + rim * 0.16 * base;
+    shown = mix(shown, mix(background(), shown, dim_share), dimming);
+    color = vec4(mix(shown, background(), smoothstep(fog_start, fog_end, -eye_position.z) * 0.72), 1.0);
 }
 """
 )

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QWidget
 
 from tetrarium.model import Float32, UInt8
 from tetrarium_gui.space import shaders
+from tetrarium_gui.space.bodies import Bodies
 from tetrarium_gui.space.camera import Camera
 from tetrarium_gui.space.detail import Detail, Lists
 from tetrarium_gui.space.lights import Frame, Lights
@@ -81,6 +82,7 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
         self._on_card_geometry = np.zeros(0, GEOMETRY)
         self._on_card_looks: UInt8 = np.zeros((0, LOOK_BYTES), np.uint8)
         self.lights = Lights()
+        self.bodies = Bodies()
         self._capacity = 0
         self._programs: dict[str, Program] = {}
 
@@ -118,6 +120,7 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
         self._describe_memories()
         self._describe_lists()
         self.lights.initialize()
+        self.bodies.initialize()
         GL.glBindVertexArray(0)
         self._capacity = 0
         self._on_card_geometry, self._on_card_looks = np.zeros(0, GEOMETRY), np.zeros((0, LOOK_BYTES), np.uint8)
@@ -132,6 +135,7 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
             GL.glDeleteVertexArrays(len(self._arrays), np.array(self._arrays, np.uint32))
         self._programs = {}
         self.lights.forget_context()
+        self.bodies.forget_context()
 
     def isInitialized(self) -> bool:
         return bool(self._programs)
@@ -235,6 +239,7 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
             GL.glBindVertexArray(0)
             fill(self._whole_buffer, lists.whole)
             fill(self._far_buffer, lists.points)
+        self.uploads.draw_calls += self.bodies.draw(self.detail.hulls, lists, self._begin)
         if len(lists.whole):
             program = self._programs["listed"]
             self._begin(program, self._listed_array)

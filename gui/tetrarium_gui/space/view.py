@@ -27,8 +27,8 @@ from tetrarium_gui.space.overlay import Card, Overlay
 from tetrarium_gui.space.picking import pick
 from tetrarium_gui.space.scene import Scene, births, geometry, looks, scene_of
 from tetrarium_gui.space.tetrahedra import Atmosphere, GLCanvas
-from tetrarium_gui.state import WindowState
-from tetrarium_gui.style import GROW_TIME, Theme, scene_palette, visible
+from tetrarium_gui.state import ColorBy, WindowState
+from tetrarium_gui.style import GROW_TIME, PALETTE_SIZE, Theme, scene_palette, visible
 from tetrarium_gui.words import t
 
 REST = 150
@@ -79,6 +79,7 @@ class SpaceView(QWidget):
         else:
             self._make_flat()
         self.overlay = Overlay(self.camera, theme, self)
+        self.overlay.counted = lambda: self.gl.tetrahedra.detail.as_hulls if self.gl is not None else None
         self.overlay.badge = "" if opengl else "flat"
 
         state.snapshot_changed.connect(self._take_snapshot)
@@ -170,6 +171,7 @@ class SpaceView(QWidget):
             self.gl.tetrahedra.set_geometry(geometry(scene, self._born))
             self.gl.tetrahedra.detail.set_scene(scene)
             self.gl.tetrahedra.lights.set_dots(scene.shared)
+            self.gl.tetrahedra.bodies.set_colors(scene.hues)
         if self.flat is not None:
             self.flat.scene = scene
         if (earlier is None or not len(earlier)) and len(scene):
@@ -189,7 +191,7 @@ class SpaceView(QWidget):
 
     def _take_highlight(self) -> None:
         highlight = self.state.highlight
-        self.overlay.recalling = highlight is not None and bool(highlight.void)
+        self.overlay.recalling = len(highlight.void) if highlight is not None else 0
         self.overlay.caption = "" if highlight is None else visible(highlight.title)
         self._air.dimming = 0.0 if highlight is None else 1.0
         self._find_lit()
@@ -236,12 +238,17 @@ class SpaceView(QWidget):
             return
         self._colors = palette_indices(self.state.snapshot, self.scene, self.state.color_by, time.time())
         self.overlay.color_by = self.state.color_by
+        self.overlay.counts = np.bincount(self._colors, minlength=PALETTE_SIZE).tolist()
         self._take_visibility()
 
     def _take_visibility(self) -> None:
         if self.scene is None:
             return
         self._away = self.visibility.mask(self.scene, self._colors)
+        if self.gl is not None:
+            self.gl.tetrahedra.detail.hulls_allowed = (
+                self.state.color_by is ColorBy.CLUSTER and self.visibility.is_whole
+            )
         self.overlay.filtered = self.visibility.filtered
         self.overlay.away = 0 if self.visibility.is_whole else int(self._away.sum())
         self._take_looks()
@@ -421,14 +428,20 @@ class SpaceView(QWidget):
             t(f"category.{CATEGORIES[int(snapshot.category[row])].value}"),
             scene.clusters[int(scene.cluster[row])].name,
         ]
-        if scene.inhibited[row]:
+        if scene.quarantined[row]:
+            words.append(t("space.quarantined"))
+        elif scene.inhibited[row]:
             words.append(t("space.inhibited"))
         palette = scene_palette(self.theme)
         color = palette[int(self._colors[row])]
         return Card(
             excerpt=snapshot.excerpts[row],
             line=" · ".join(word for word in words if word),
-            color=self.theme.inhibited if scene.inhibited[row] else color,
+            color=self.theme.amber
+            if scene.quarantined[row]
+            else self.theme.inhibited
+            if scene.inhibited[row]
+            else color,
             x=position.x(),
             y=position.y(),
         )

@@ -11,6 +11,7 @@ from tetrarium.model import Memory, Outcome, Standing, StoreResult
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.panels.conflict import ConflictView
 from tetrarium_gui.panels.fields import Edits
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import visible
 from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.words import t
@@ -105,7 +106,7 @@ class Corrections(QObject):
             self._desk.tell(t("done.superseded"), t("done.superseded_advice"), undo=self._undo)
             self._desk.state.select(result.id)
             return
-        self._desk.tell(t("done.not_stored"), result.reason, done=False)
+        self._desk.tell(t("done.not_stored"), said(result.reason), done=False)
         inspector = self._desk.panels.inspector
         if inspector.memory is not None and inspector.memory.id == memory_id:
             inspector.start("supersede")

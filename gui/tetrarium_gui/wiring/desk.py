@@ -81,7 +81,7 @@ def make_panels(theme: Theme, excerpt_of: Callable[[str], str]) -> Panels:
         trash=TrashPanel(theme),
         health=HealthPanel(theme),
         privacy=PrivacyPanel(theme, excerpt_of),
-        settings=SettingsPanel(theme),
+        settings=SettingsPanel(theme, excerpt_of),
     )
 
 
