@@ -376,6 +376,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "The bar on top says which space this is, how many agents are connected and whether all is well, leads to each by a click or by the "
     "keyboard, and switches spaces.": ("gui/test_top_bar.py::*",),
+    "Where there is a tray, it tells who is connected, and keeps the closed window only if the person chose that; nothing needs one.": (
+        "gui/test_tray.py::*",
+    ),
     "A window of the same user is told by the host who is connected and exactly what each of them got; it keeps no host alive, "
     "slows nobody, and what either end says is input to the other.": (
         "journeys/test_watching.py::*",
