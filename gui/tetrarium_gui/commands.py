@@ -73,6 +73,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("mark_cluster", "view", ("C",), scope="space"),
     Command("mark_touching", "view", ("N",), scope="space"),
     Command("mark_rest", "view", ("R",), scope="space"),
+    Command("replay", "view", ("G",), scope="space", separated=True),
     Command("only_space", "view", ("F11",), checked=False, separated=True),
     Command("reduced_motion", "view", checked=False),
     Command("theme_system", "view", group="theme", checked=True, separated=True),

@@ -25,6 +25,7 @@ from tetrarium_gui.wiring.answers import Answers
 from tetrarium_gui.wiring.beginnings import Beginnings
 from tetrarium_gui.wiring.corrections import Corrections
 from tetrarium_gui.wiring.desk import Desk, make_panels
+from tetrarium_gui.wiring.growth import Growth
 from tetrarium_gui.wiring.history import History
 from tetrarium_gui.wiring.inhibitions import Inhibitions
 from tetrarium_gui.wiring.lists import Lists
@@ -68,7 +69,7 @@ class MainWindow(QMainWindow):
         self.answers, self.corrections, self.history = Answers(self.desk), Corrections(self.desk), History(self.desk)
         self.lists, self.recalls, self.inhibitions = Lists(self.desk), Recalls(self.desk), Inhibitions(self.desk)
         self.topics, self.live, self.places = Topics(self.desk), Live(self.desk), Places(self.desk)
-        self.slowness = Slowness(self.desk)
+        self.slowness, self.growth = Slowness(self.desk), Growth(self.desk)
         self.welcome = Welcome(self.theme, self._middle)
         self.beginnings = Beginnings(self.desk, self.welcome)
         self.locked = Locked(self.theme, self._middle)

@@ -62,6 +62,7 @@ class Overlay(QWidget):
         self.scene: Scene | None = None
         self.lit_clusters: frozenset[int] | None = None
         self.lit: list[int] = []
+        self.present: Bool | None = None  # (k,) clusters of which something is shown; None: all
         self.counted: Callable[[], Bool | None] = lambda: None
         """Gives the clusters whose names tell how many memories they hold, (k,), since they are drawn as one body."""
         self.card: Card | None = None
@@ -117,6 +118,7 @@ class Overlay(QWidget):
             lit_clusters=self.lit_clusters,
             hits=scene.centres[self.lit],
             counted=self.counted(),
+            present=self.present,
             taken=taken,
         )
         halo, ink = QColor(self.theme.canvas_top), QColor(self.theme.text)

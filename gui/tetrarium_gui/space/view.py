@@ -25,6 +25,7 @@ from tetrarium_gui.space.hands import Hands
 from tetrarium_gui.space.motion import Motion
 from tetrarium_gui.space.overlay import Card, Overlay
 from tetrarium_gui.space.picking import pick
+from tetrarium_gui.space.replay import Replay
 from tetrarium_gui.space.scene import Scene, births, geometry, looks, scene_of
 from tetrarium_gui.space.tetrahedra import Atmosphere, GLCanvas
 from tetrarium_gui.state import ColorBy, WindowState
@@ -61,8 +62,12 @@ class SpaceView(QWidget):
         self.gaze = Gaze(self.camera, self.motion, self)
         self.hands = Hands(self)
         self.visibility = Visibility()
+        self.replay = Replay(self)
+        self.replay.moved.connect(self._take_visibility)
+        self.replay.ended.connect(self._take_visibility)
         self._colors: UInt8 = np.zeros(0, np.uint8)
         self._away: Bool = np.zeros(0, np.bool_)
+        self._is_whole = True  # nothing is away
         self._lit: list[int] = []  # rows of the hits, the best first
 
         self._rest = QTimer(self)
@@ -161,6 +166,7 @@ class SpaceView(QWidget):
     def _take_snapshot(self) -> None:
         assert self.state.snapshot is not None
         earlier, scene = self.scene, scene_of(self.state.snapshot, self.scene)
+        self.replay.set_snapshot(self.state.snapshot)
         now = self.motion.now()
         self._born = births(scene, earlier, now, self._born)
         if self.reduced_motion:
@@ -220,7 +226,7 @@ class SpaceView(QWidget):
             selected=self.state.selected,
             hovered=self.hovered_id,
             marked=frozenset(self.state.chosen),
-            away=None if self.visibility.is_whole else self._away,
+            away=None if self._is_whole else self._away,
         )
         if self.gl is not None:
             self.gl.tetrahedra.set_looks(look)
@@ -230,7 +236,7 @@ class SpaceView(QWidget):
         self.refresh()
 
     def _shown_lit(self) -> list[int]:
-        return self._lit if self.visibility.is_whole else [row for row in self._lit if not self._away[row]]
+        return self._lit if self._is_whole else [row for row in self._lit if not self._away[row]]
 
     def _take_colors(self) -> None:
         """What the colours mean has changed, or what there is to colour."""
@@ -242,16 +248,32 @@ class SpaceView(QWidget):
         self._take_visibility()
 
     def _take_visibility(self) -> None:
-        if self.scene is None:
+        scene = self.scene
+        if scene is None:
             return
-        self._away = self.visibility.mask(self.scene, self._colors)
+        before, self._away = self._away, self.visibility.mask(scene, self._colors)
+        if (shown := self.replay.shown()) is not None:
+            self._away |= ~shown
+            if not self.reduced_motion and len(before) == len(self._away):
+                self._grow(before & ~self._away)
+        self._is_whole = self.visibility.is_whole and shown is None
         if self.gl is not None:
-            self.gl.tetrahedra.detail.hulls_allowed = (
-                self.state.color_by is ColorBy.CLUSTER and self.visibility.is_whole
-            )
+            self.gl.tetrahedra.detail.hulls_allowed = self.state.color_by is ColorBy.CLUSTER and self._is_whole
         self.overlay.filtered = self.visibility.filtered
-        self.overlay.away = 0 if self.visibility.is_whole else int(self._away.sum())
+        self.overlay.away = int(self._away.sum()) if not self.visibility.is_whole else 0
+        self.overlay.present = (
+            None if self._is_whole else np.bincount(scene.cluster[~self._away], minlength=len(scene.clusters)) > 0
+        )
         self._take_looks()
+
+    def _grow(self, rows: Bool) -> None:
+        """Let memories grow from their anchors once more: they are shown after they were not."""
+        if self.scene is None or not rows.any():
+            return
+        self._born = np.where(rows, np.float32(self.motion.now()), self._born)
+        if self.gl is not None:
+            self.gl.tetrahedra.set_geometry(geometry(self.scene, self._born))
+        self.motion.grow()
 
     def _take_links(self) -> None:
         self.overlay.links = self.state.links
@@ -400,7 +422,7 @@ class SpaceView(QWidget):
     def _at(self, position: QPointF) -> str:
         if self.scene is None:
             return ""
-        away = None if self.visibility.is_whole else self._away
+        away = None if self._is_whole else self._away
         row = pick(self.scene, *self.camera.ray(position.x(), position.y()), away)
         return self.scene.ids[row] if row >= 0 else ""
 
