@@ -54,11 +54,12 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no type
         item.setOpts(pen=pg.mkPen(None))
         self.addItem(item)
 
-    def add_bars(self, x: Any, heights: Any, color: QColor, *, width: float = BAR, below: Any = 0) -> None:
-        """Add bars of one colour to what is there. below: where each begins, for bars that stand on others."""
+    def add_bars(self, x: Any, heights: Any, colors: Sequence[QColor], *, width: float = BAR, below: Any = 0) -> None:
+        """Add bars to what is there, one colour each, as one item: items cost, bars do not. below: where each begins."""
+        shape = np.shape(x)
         item = pg.BarGraphItem(
-            x=np.asarray(x, float), y0=np.broadcast_to(np.asarray(below, float), np.shape(x)),
-            height=np.asarray(heights, float), width=width, brush=pg.mkBrush(color), pen=pg.mkPen(None),
+            x=np.asarray(x, float), y0=np.broadcast_to(np.asarray(below, float), shape),
+            height=np.asarray(heights, float), width=width, brushes=[pg.mkBrush(color) for color in colors], pen=pg.mkPen(None),
         )  # fmt: skip
         self.addItem(item)
 

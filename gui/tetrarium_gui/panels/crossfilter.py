@@ -89,5 +89,4 @@ def importances(snapshot: SpaceSnapshot, passing: Bool) -> Int64:
 
 def fifths(snapshot: SpaceSnapshot) -> UInt8:
     """(n,) which fifth of importance each memory is in."""
-    bounds = np.arange(1, IMPORTANCE_BARS) / IMPORTANCE_BARS
-    return np.searchsorted(bounds, snapshot.importance, side="right").astype(np.uint8)
+    return np.clip(snapshot.importance * IMPORTANCE_BARS, 0, IMPORTANCE_BARS - 1).astype(np.uint8)

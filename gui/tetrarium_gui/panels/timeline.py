@@ -171,13 +171,12 @@ class TimelinePanel(QWidget):
         rest = QColor(self.theme.muted)
         rest.setAlpha(REST_ALPHA)
         if not self.filter.is_open:
-            self.chart.add_bars(middle, bars.all, rest, width=BAR * width)
-        below: Int64 = np.zeros(len(middle), np.int64)
-        for kind, counts in zip(CATEGORIES, bars.counts, strict=True):
-            if counts.any():
-                color = QColor(category_color(self.theme, kind))
-                self.chart.add_bars(middle, counts, color, width=BAR * width, below=below)
-                below = below + counts
+            self.chart.add_bars(middle, bars.all, [rest] * len(middle), width=BAR * width)
+        colors = [QColor(category_color(self.theme, kind)) for kind in CATEGORIES]
+        kinds, at = np.nonzero(bars.counts)
+        below = np.cumsum(bars.counts, axis=0) - bars.counts
+        brushes = [colors[kind] for kind in kinds.tolist()]
+        self.chart.add_bars(middle[at], bars.counts[kinds, at], brushes, width=BAR * width, below=below[kinds, at])
         self._draw_span(width)
         self.growth.clear()
         self.growth.line(bars.edges, np.concatenate([[0], np.cumsum(bars.all)]), self.theme.good)
@@ -209,11 +208,11 @@ class TimelinePanel(QWidget):
         chart.clear()
         rest = QColor(self.theme.muted)
         rest.setAlpha(REST_ALPHA)
-        for at, color in enumerate(colors):
-            chart.add_bars(np.array([at]), everything[at : at + 1], rest, width=BAR)
-            shown = QColor(color)
-            shown.setAlpha(255 if not chosen or at in chosen else REST_ALPHA)
-            chart.add_bars(np.array([at]), left[at : at + 1], shown, width=BAR)
+        shown = [QColor(color) for color in colors]
+        for at, color in enumerate(shown):
+            color.setAlpha(255 if not chosen or at in chosen else REST_ALPHA)
+        places = np.arange(len(colors))
+        chart.add_bars(np.tile(places, 2), np.concatenate([everything, left]), [rest] * len(colors) + shown, width=BAR)
 
     def _say(self, snapshot: SpaceSnapshot) -> None:
         if self.filter.is_open:
