@@ -325,6 +325,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "The timeline tells when, of what kind, how sure and how important memories are; its charts filter each other and the space, "
     "and the growth of the space is replayed in twelve seconds at most; Esc shows all.": ("gui/test_timeline.py::*",),
+    "Axes in the corner tell which way is up and turn the view by a click; the mouse works as in other programs; views are kept; "
+    "the way between two memories is drawn.": ("gui/test_looking.py::*",),
     "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
         "gui/test_choosing.py::*",
     ),

@@ -34,6 +34,7 @@ from tetrarium_gui.wiring.places import Places
 from tetrarium_gui.wiring.recalls import Recalls
 from tetrarium_gui.wiring.slowness import Slowness
 from tetrarium_gui.wiring.topics import Topics
+from tetrarium_gui.wiring.views import Views
 from tetrarium_gui.words import set_language, t
 
 FIRST_SIZE = (1440, 900)
@@ -69,7 +70,7 @@ class MainWindow(QMainWindow):
         self.answers, self.corrections, self.history = Answers(self.desk), Corrections(self.desk), History(self.desk)
         self.lists, self.recalls, self.inhibitions = Lists(self.desk), Recalls(self.desk), Inhibitions(self.desk)
         self.topics, self.live, self.places = Topics(self.desk), Live(self.desk), Places(self.desk)
-        self.slowness, self.growth = Slowness(self.desk), Growth(self.desk)
+        self.slowness, self.growth, self.views = Slowness(self.desk), Growth(self.desk), Views(self.desk)
         self.welcome = Welcome(self.theme, self._middle)
         self.beginnings = Beginnings(self.desk, self.welcome)
         self.locked = Locked(self.theme, self._middle)

@@ -15,7 +15,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from tetrarium.model import CATEGORIES, Bool, Float32, UInt8
-from tetrarium_gui.space import beacons, choosing
+from tetrarium_gui.space import beacons, choosing, gizmo
 from tetrarium_gui.space.camera import Camera
 from tetrarium_gui.space.coloring import Visibility, palette_indices
 from tetrarium_gui.space.detail import HARDWARE, SOFTWARE, SOFTWARE_IN_MOTION
@@ -101,9 +101,11 @@ class SpaceView(QWidget):
             self.gaze.fit_all(self.scene.centres)
 
     def fit_selection(self) -> None:
-        """F: the selected memory's cluster, else what is lit, else everything."""
+        """F: the marked memories, else the selected one's cluster, else what is lit, else everything."""
         scene = self.scene
-        if scene is not None and (row := scene.row(self.state.selected)) >= 0:
+        if scene is not None and len(marked := [scene.rows[i] for i in self.state.chosen if i in scene.rows]) > 1:
+            self.gaze.fit(scene.centres[marked])
+        elif scene is not None and (row := scene.row(self.state.selected)) >= 0:
             self.gaze.fit(scene.centres[scene.cluster == scene.cluster[row]])
         elif scene is not None and self._lit:
             self.gaze.fit(scene.centres[self._lit])
@@ -279,6 +281,14 @@ class SpaceView(QWidget):
         self.overlay.links = self.state.links
         self.refresh()
 
+    def show_path(self, ids: tuple[str, ...]) -> None:
+        """Draw a way from memory to memory, and go there; none takes it away."""
+        if ids != self.overlay.path:
+            self.overlay.path = ids
+            self.overlay.update()
+            if self.scene is not None and (rows := [self.scene.rows[i] for i in ids if i in self.scene.rows]):
+                self.gaze.fit(self.scene.centres[rows])
+
     # --- several memories -----------------------------------------------------------------------
     def chosen(self) -> frozenset[str]:
         """The marked memories, else the selected one."""
@@ -330,7 +340,7 @@ class SpaceView(QWidget):
 
     # --- camera commands ------------------------------------------------------------------------
     def look_from(self, side: str) -> None:
-        """From `front`, `right` or `top`."""
+        """From a side of `camera.SIDES`: `front`, `right`, `top` …"""
         self.gaze.fly(self.camera.from_side(side))
 
     def set_level(self, level: bool) -> None:
@@ -371,9 +381,13 @@ class SpaceView(QWidget):
         self.refresh()
 
     def click(self, position: QPointF, *, adds: bool) -> None:
-        """Select what is under the pointer; with Shift put a mark on it or take it off; on the legend, filter."""
+        """Select what is under the pointer; with Shift put a mark on it or take it off; on the legend, filter; on an
+        end of the axes, look from there."""
         if (index := self.overlay.legend_at(position)) is not None:
             self.filter_class(index)
+            return
+        if side := gizmo.side_at(self.camera, position):
+            self.look_from(side)
             return
         memory_id = self._at(position)
         if adds:
