@@ -327,6 +327,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "and the growth of the space is replayed in twelve seconds at most; Esc shows all.": ("gui/test_timeline.py::*",),
     "Axes in the corner tell which way is up and turn the view by a click; the mouse works as in other programs; views are kept; "
     "the way between two memories is drawn.": ("gui/test_looking.py::*",),
+    "Motion explains what happened – growth, moves, succession –, ends by itself, uploads nothing, and is off where motion is "
+    "reduced.": ("gui/test_motion.py::*",),
     "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
         "gui/test_choosing.py::*",
     ),

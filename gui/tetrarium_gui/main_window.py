@@ -33,6 +33,7 @@ from tetrarium_gui.wiring.live import Live
 from tetrarium_gui.wiring.places import Places
 from tetrarium_gui.wiring.recalls import Recalls
 from tetrarium_gui.wiring.slowness import Slowness
+from tetrarium_gui.wiring.successions import Successions
 from tetrarium_gui.wiring.topics import Topics
 from tetrarium_gui.wiring.views import Views
 from tetrarium_gui.words import set_language, t
@@ -71,6 +72,7 @@ class MainWindow(QMainWindow):
         self.lists, self.recalls, self.inhibitions = Lists(self.desk), Recalls(self.desk), Inhibitions(self.desk)
         self.topics, self.live, self.places = Topics(self.desk), Live(self.desk), Places(self.desk)
         self.slowness, self.growth, self.views = Slowness(self.desk), Growth(self.desk), Views(self.desk)
+        self.successions = Successions(self.desk)
         self.welcome = Welcome(self.theme, self._middle)
         self.beginnings = Beginnings(self.desk, self.welcome)
         self.locked = Locked(self.theme, self._middle)

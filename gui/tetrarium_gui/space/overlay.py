@@ -70,6 +70,9 @@ class Overlay(QWidget):
         self.filtered: frozenset[int] = frozenset()
         self.away = 0
         self.links: tuple[Link, ...] = ()
+        self.successions: tuple[tuple[str, str], ...] = ()
+        self.succession = 1.0
+        """How far the lines from what was superseded to its successor have come and gone, 0 … 1."""
         self.path: tuple[str, ...] = ()
         """Memories of a way through shared vertices, drawn as one line."""
         self.outline: tuple[tuple[float, float], ...] = ()
@@ -88,6 +91,7 @@ class Overlay(QWidget):
             self._paint_empty(painter)
         else:
             self._paint_links(painter, self.scene)
+            self._paint_successions(painter, self.scene)
             self._paint_path(painter, self.scene)
             self._paint_pointers(painter, self.scene)
             lines = self.legend_lines()
@@ -174,6 +178,25 @@ class Overlay(QWidget):
             painter.setPen(color)
             painter.drawText((one + other) / 2 + QPointF(6, -4), visible(link.kind)[:LONGEST_LABEL])
         painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _paint_successions(self, painter: QPainter, scene: Scene) -> None:
+        """Thin lines that run from what was superseded to its successor, stay a moment, and fade."""
+        pairs = [(scene.row(old), scene.row(new)) for old, new in self.successions]
+        rows = [row for pair in pairs if min(pair) >= 0 for row in pair]
+        if not rows or self.succession >= 1.0:
+            return
+        run = min(1.0, self.succession / 0.35)
+        run = run * run * (3 - 2 * run)
+        color = QColor(self.theme.inhibited_text)
+        color.setAlphaF(1.0 - max(0.0, self.succession - 0.6) / 0.4)
+        painter.setPen(QPen(color, 1.6))
+        for (x, y, depth), (to_x, to_y, to_depth) in (
+            self.camera.project(scene.centres[rows]).reshape(-1, 2, 3).tolist()
+        ):
+            if depth > 0 and to_depth > 0:
+                end = QPointF(x + (to_x - x) * run, y + (to_y - y) * run)
+                painter.drawLine(QPointF(x, y), end)
+                painter.drawEllipse(end, 3.0, 3.0)
 
     def _paint_path(self, painter: QPainter, scene: Scene) -> None:
         """A way from memory to memory, over whatever stands before it."""

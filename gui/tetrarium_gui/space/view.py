@@ -7,7 +7,6 @@ flat where there is none) and an overlay above it writes. Nothing runs while not
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
@@ -15,13 +14,15 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from tetrarium.model import CATEGORIES, Bool, Float32, UInt8
-from tetrarium_gui.space import beacons, choosing, gizmo
+from tetrarium_gui.space import beacons, gizmo
 from tetrarium_gui.space.camera import Camera
 from tetrarium_gui.space.coloring import Visibility, palette_indices
 from tetrarium_gui.space.detail import HARDWARE, SOFTWARE, SOFTWARE_IN_MOTION
 from tetrarium_gui.space.flat import FlatCanvas
 from tetrarium_gui.space.gaze import Gaze
 from tetrarium_gui.space.hands import Hands
+from tetrarium_gui.space.happenings import Happenings, Pairs
+from tetrarium_gui.space.marking import Marking
 from tetrarium_gui.space.motion import Motion
 from tetrarium_gui.space.overlay import Card, Overlay
 from tetrarium_gui.space.picking import pick
@@ -36,7 +37,7 @@ REST = 150
 """Milliseconds without a move after which software rendering draws the full detail again."""
 
 
-class SpaceView(QWidget):
+class SpaceView(Marking, QWidget):
     """Shows the window's state in space; a click asks for a selection through `state.select`."""
 
     hovered = Signal(str)
@@ -59,6 +60,9 @@ class SpaceView(QWidget):
         self.motion = Motion(self.camera, self._air, self)
         self.motion.stepped.connect(self.refresh)
         self.motion.flown.connect(self._in_motion)
+        self.motion.arrived.connect(self._end_flight)
+        self.motion.turned.connect(self._end_turn)
+        self.happenings = Happenings(self.motion)
         self.gaze = Gaze(self.camera, self.motion, self)
         self.hands = Hands(self)
         self.visibility = Visibility()
@@ -152,6 +156,7 @@ class SpaceView(QWidget):
 
     def refresh(self) -> None:
         """Draw the next frame."""
+        self.overlay.successions, self.overlay.succession = self.happenings.successions, self._air.fade
         if self.gl is not None:
             self.gl.update()
         if self.flat is not None:
@@ -176,6 +181,7 @@ class SpaceView(QWidget):
         self.scene = self.overlay.scene = scene
         self.camera.set_scene(scene.centre, scene.radius)
         if self.gl is not None:
+            self.happenings.leave(earlier, scene, self.gl)
             self.gl.tetrahedra.set_geometry(geometry(scene, self._born))
             self.gl.tetrahedra.detail.set_scene(scene)
             self.gl.tetrahedra.lights.set_dots(scene.shared)
@@ -190,9 +196,31 @@ class SpaceView(QWidget):
         self._find_lit()
         self._take_colors()
         self._take_links()
+        self._set_halo()
+        shown = self.gl if self.isVisible() else None
+        if shown is not None and self.happenings.between(earlier, scene, shown.tetrahedra.looks, shown):
+            self._take_looks()
 
-    def _take_selection(self, memory_id: str) -> None:
+    def show_successions(self, pairs: Pairs) -> None:
+        """Draw a line from each superseded memory to its successor, for a moment."""
+        if self.scene is not None and self.isVisible():
+            self.happenings.succeed(pairs, self.scene)
+
+    def _end_flight(self) -> None:
+        if self.gl is not None:
+            self.happenings.end_flight(self.gl)
         self._take_looks()
+
+    def _end_turn(self) -> None:
+        self.happenings.end_turn()
+        self._take_looks()
+
+    def _take_selection(self, _: str) -> None:
+        self._take_looks()
+        self._set_halo()
+
+    def _set_halo(self) -> None:
+        memory_id = self.state.selected
         if self.gl is not None and self.scene is not None:
             row = self.scene.row(memory_id)
             self.gl.tetrahedra.lights.set_halo(self.scene.centres[row] if row >= 0 else None)
@@ -230,6 +258,7 @@ class SpaceView(QWidget):
             marked=frozenset(self.state.chosen),
             away=None if self._is_whole else self._away,
         )
+        self.happenings.dress(look)
         if self.gl is not None:
             self.gl.tetrahedra.set_looks(look)
             self.gl.tetrahedra.lights.set_beacons(beacons.beacons(scene, self._shown_lit(), self._colors))
@@ -288,55 +317,6 @@ class SpaceView(QWidget):
             self.overlay.update()
             if self.scene is not None and (rows := [self.scene.rows[i] for i in ids if i in self.scene.rows]):
                 self.gaze.fit(self.scene.centres[rows])
-
-    # --- several memories -----------------------------------------------------------------------
-    def chosen(self) -> frozenset[str]:
-        """The marked memories, else the selected one."""
-        return frozenset(self.state.chosen or ([self.state.selected] if self.state.selected else ()))
-
-    def isolate(self) -> None:
-        """Show the chosen memories alone."""
-        if chosen := self.chosen():
-            self.visibility.isolated = chosen
-            self._take_visibility()
-
-    def hide_chosen(self) -> None:
-        """Hide the chosen memories; they stay as they are."""
-        if chosen := self.chosen():
-            self.visibility.hidden |= chosen
-            self.state.choose(())
-            self._take_visibility()
-
-    def show_everything(self) -> None:
-        """Take isolation, hiding and the legend's filters back."""
-        self.visibility.show_all()
-        self._take_visibility()
-
-    def filter_class(self, index: int) -> None:
-        """Filter a class of the legend away, or show it again."""
-        self.visibility.toggle(index)
-        self._take_visibility()
-
-    def mark_rest(self) -> None:
-        """Mark what is shown and not marked."""
-        if self.scene is not None:
-            self._mark(choosing.rest(self.scene, frozenset(self.state.chosen), self._away))
-
-    def mark_touching(self) -> None:
-        """Let the marks grow by one step over shared vertices."""
-        if self.scene is not None:
-            self._mark(self.chosen().union(choosing.touching(self.scene, self.chosen())))
-
-    def mark_cluster(self) -> None:
-        """Mark the whole cluster of the selected memory."""
-        scene = self.scene
-        if scene is not None and (row := scene.row(self.state.selected)) >= 0:
-            self._mark(scene.ids[at] for at in np.flatnonzero(scene.cluster == scene.cluster[row]))
-
-    def _mark(self, memory_ids: Iterable[str]) -> None:
-        """Mark these memories, in the order of the scene."""
-        assert self.scene is not None
-        self.state.choose(tuple(sorted(memory_ids, key=self.scene.row)))
 
     # --- camera commands ------------------------------------------------------------------------
     def look_from(self, side: str) -> None:
@@ -415,14 +395,7 @@ class SpaceView(QWidget):
         """The box or lasso is closed: mark what lies inside; adds: beside what is marked already."""
         self.overlay.outline = ()
         self.overlay.update()
-        if self.scene is None:
-            return
-        found = (
-            choosing.in_box(self.scene, self.camera, path[0], path[-1], self._away)
-            if is_box
-            else choosing.in_lasso(self.scene, self.camera, path, self._away)
-        )
-        self._mark({*(self.state.chosen if adds else ()), *found})
+        self.mark_within(path, is_box=is_box, adds=adds)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self.camera.set_viewport(self.width(), self.height())
