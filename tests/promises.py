@@ -339,6 +339,12 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "gui/test_space_pixels.py::test_void_loses_its_hue_and_inhibited_is_hatched",
         "gui/test_space_pixels.py::test_what_waits_in_quarantine_has_a_dashed_amber_edge",
     ),
+    "The timeline tells when, of what kind, how sure and how important memories are; its charts filter each other and the space, "
+    "and the growth of the space is replayed in twelve seconds at most; Esc shows all.": ("gui/test_timeline.py::*",),
+    "Axes in the corner tell which way is up and turn the view by a click; the mouse works as in other programs; views are kept; "
+    "the way between two memories is drawn.": ("gui/test_looking.py::*",),
+    "Motion explains what happened – growth, moves, succession –, ends by itself, uploads nothing, and is off where motion is "
+    "reduced.": ("gui/test_motion.py::*",),
     "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
         "gui/test_choosing.py::*",
     ),

@@ -77,11 +77,13 @@ def place_labels(
     lit_clusters: frozenset[int] | None = None,
     hits: Float32 | None = None,
     counted: Bool | None = None,
+    present: Bool | None = None,
     taken: Sequence[Box] = (),
 ) -> list[Label]:
     """Names of the clusters: those that hold hits first, then the greater on screen; none over the `taken` boxes.
 
-    hits: (m, 3) centres that names make way for; counted: (k,) clusters whose number of memories belongs to the name.
+    hits: (m, 3) centres that names make way for; counted: (k,) clusters whose number of memories belongs to the name;
+    present: (k,) clusters of which something is shown, None for all.
     """
     if not scene.clusters:
         return []
@@ -91,6 +93,8 @@ def place_labels(
     lit: Bool = np.array([lit_clusters is None or at in lit_clusters for at in range(len(scene.clusters))], np.bool_)
     found: Bool = lit if lit_clusters is not None else np.zeros(len(lit), np.bool_)
     shown = (seen[:, 2] > 0.5) & (sizes > 1) & ((pixels >= LEAST_LABEL_PIXELS) | found)
+    if present is not None:
+        shown &= present
     over = np.maximum(-seen[:, :2], seen[:, :2] - (camera.width, camera.height)).max(axis=1)
     near: Bool = shown & (over < NEAR_PIXELS)
     names, lights = _Taken(taken, MOST_LABELS), _Taken(_boxes_of(camera, hits), 0)

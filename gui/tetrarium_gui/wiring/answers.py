@@ -95,9 +95,12 @@ class Answers(QObject):
         )
 
     def _clear(self) -> None:
-        """Escape steps back: first the words and what they lit, then marks, then the selection, then the camera."""
+        """Escape steps back: first a replay, then the words and what they lit, then marks, then the selection, then the
+        camera."""
         state, search = self._desk.state, self._desk.panels.search
-        if search.query() or state.highlight is not None:
+        if self._desk.space.replay.is_on:
+            self._desk.space.replay.stop()
+        elif search.query() or state.highlight is not None:
             search.clear()
             self._forget()
         elif len(state.chosen) > 1:
