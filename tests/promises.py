@@ -324,6 +324,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
         "gui/test_choosing.py::*",
     ),
+    "A renamed folder, a newer program, another space's backup, a link, a limit on files or a changed bit in a definition: said, "
+    "and nothing is lost or left behind.": ("faults/test_adversary.py::*",),
     "What other programs read, store or decide while a space goes back to a backup is lost to nobody, and no embedding outlives "
     "the words it was made of.": ("faults/test_restore_races.py::*",),
     "A space that has lived through anything ranks as the same space opened anew.": (

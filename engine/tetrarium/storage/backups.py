@@ -120,6 +120,14 @@ def damage_of(copy: Copy) -> Damage:
     return damage
 
 
+def is_foreign(copy: Copy, store: Path) -> bool:
+    """Whether a copy is of another space: both have a key of the audit, and not the same. Copies of the first schemas, and
+    of spaces that were never read, have none."""
+    with closing(opened(copy.file)) as ours, closing(cipher.connect(store, flags=apsw.SQLITE_OPEN_READWRITE)) as live:
+        keys = [one.execute("SELECT value FROM meta WHERE key = 'audit_key'").get for one in (ours, live)]
+    return None not in keys and keys[0] != keys[1]
+
+
 def seal_anew(file: Path) -> None:
     """Note the hash of a copy again, after it was changed on purpose."""
     with closing(opened(file)) as connection:

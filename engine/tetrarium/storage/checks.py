@@ -12,7 +12,7 @@ from typing import Any
 
 import apsw
 
-from tetrarium.storage import seals
+from tetrarium.storage import definitions, seals
 from tetrarium.storage.migrations import TOKEN_CHARACTERS
 from tetrarium.storage.seals import Sealed
 
@@ -107,6 +107,8 @@ def rebuild_indexes(connection: apsw.Connection) -> None:
 
 def rebuild_fulltext(connection: apsw.Connection) -> None:
     """Make the full-text index anew from the tokens of the memories outside the trash; inside a transaction."""
+    if not definitions.is_fulltext_sound(connection):
+        definitions.define_fulltext(connection)
     connection.execute("INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
     connection.execute("INSERT INTO fulltext (rowid, tokens) SELECT num, tokens FROM memories WHERE trashed_at IS NULL")
 
@@ -162,6 +164,10 @@ def _add(found: dict[int, list[tuple[int, int]]], kind: Sealed, connection: apsw
 def _fulltext(connection: apsw.Connection, damage: Damage) -> Iterator[None]:
     """Compare each term's postings with those of an index made anew in memory."""
     try:
+        if not definitions.is_fulltext_sound(connection):
+            damage.fulltext += 1
+            damage.indexes.append("fulltext: its definition is damaged")
+            return
         connection.execute(
             f"""
             DROP TABLE IF EXISTS temp.fresh_terms; DROP TABLE IF EXISTS temp.fresh; DROP TABLE IF EXISTS temp.kept_terms;
