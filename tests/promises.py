@@ -249,6 +249,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_encryption.py::test_encrypting_changing_the_key_and_decrypting_keep_every_byte_of_the_truth",
         "journeys/test_encryption.py::test_an_encryption_or_a_change_of_key_that_was_cut_short_opens",
         "journeys/test_encryption.py::test_nothing_is_encrypted_while_another_program_has_the_space_open",
+        "journeys/test_encryption.py::test_nobody_can_store_into_a_file_that_is_being_encrypted",
     ),
     "A key that is missing, wrong, lost or of another space is said with what to do; an unsafe keychain is recognised.": (
         "journeys/test_encryption.py::test_a_missing_or_wrong_key_is_said_with_what_to_do_and_nothing_changes",
@@ -288,9 +289,10 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_exchange.py::test_lines_that_cannot_be_are_refused_by_number_and_all_or_nothing_is_taken",
         "journeys/test_exchange.py::test_bombs_are_refused_within_bounds",
     ),
-    "A space of any size stays smooth: detail goes with distance, and software rendering draws less while the camera moves.": (
-        "gui/test_detail.py::*",
-    ),
+    "What a search or recall found can be seen at any distance: lit, framed, named, pointed at from the edge; the camera never "
+    "moves against a hand that moved it, and comes back.": ("gui/test_hits.py::*",),
+    "A space of any size stays smooth: detail goes with distance, a small cluster is one body with its name and number, and "
+    "software rendering draws less while the camera moves.": ("gui/test_detail.py::*",),
     "Everything that was done stands in history and can be taken back, whole or not at all, also after a restart; all that "
     "one client did, after a preview; only a deletion for good has no way back, and leaves no text there.": (
         "journeys/test_history.py::*",
@@ -310,6 +312,17 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "Every panel answers to real clicks: a recall replayed and explained, voids let through, dials with their effect, edges "
     "compared and lifted, many memories at once with a preview, an agent followed live, topics, time, health, export, pictures; "
     "and every change is undone, after a restart too.": ("gui/test_panels.py::*",),
+    "A person sees in the window who read and wrote what, that no row of it is missing, what is unusual and what was masked, never what "
+    "it was; decides about secrets, exclusions and the key; and has a deletion proved.": ("gui/test_privacy.py::*",),
+    "A search is narrowed by chips that are typed, completed, clicked and taken away by keys; its hits are walked through, its colours "
+    "explained, and earlier questions come back.": ("gui/test_search.py::*",),
+    "Tab, arrows and Enter reach and do everything in every panel, and every control has a name for a screen reader.": (
+        "gui/test_keyboard.py::*",
+    ),
+    "The window in Chinese says everything in Chinese: errors, reasons, findings and history of the engine too.": (
+        "gui/test_chinese.py::*",
+        "unit/test_sentences.py::*",
+    ),
     "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
         "conformance/test_conformance.py::*",
     ),
@@ -320,6 +333,11 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "A session starts with what its project knows and ends with what was learnt kept, and no hook makes anybody wait.": (
         "journeys/test_hooks.py::*",
+    ),
+    "Classes of one legend are told apart by eyes that lack red or green too, and states by pattern as well as by colour.": (
+        "unit/test_palettes.py::*",
+        "gui/test_space_pixels.py::test_void_loses_its_hue_and_inhibited_is_hatched",
+        "gui/test_space_pixels.py::test_what_waits_in_quarantine_has_a_dashed_amber_edge",
     ),
     "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
         "gui/test_choosing.py::*",
@@ -354,6 +372,20 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_meeting.py::*",
     ),
     "An agent and the window share a space, and neither needs the other.": ("gui/test_beside_agents.py::*",),
+    "An agent is followed live: the feed says who did what, a recall lights its memories and opens in Voids as the agent got it, "
+    "through the death of a host, and for agents with an engine of their own by the audit; a person's own search is never taken away.": (
+        "gui/test_following.py::*",
+    ),
+    "The bar on top says which space this is, how many agents are connected and whether all is well, leads to each by a click or by the "
+    "keyboard, and switches spaces.": ("gui/test_top_bar.py::*",),
+    "Where there is a tray, it tells who is connected, and keeps the closed window only if the person chose that; nothing needs one.": (
+        "gui/test_tray.py::*",
+    ),
+    "A window of the same user is told by the host who is connected and exactly what each of them got; it keeps no host alive, "
+    "slows nobody, and what either end says is input to the other.": (
+        "journeys/test_watching.py::*",
+        "unit/test_watcher.py::*",
+    ),
     "What an IDE starts is the standard library alone; the host outlives the IDE and ends when nobody wants it any more.": (
         RELAY + "test_a_relay_loads_the_standard_library_and_nothing_else",
         RELAY + "test_a_host_survives_the_process_group_and_the_process_tree_of_its_client",
@@ -372,6 +404,12 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
     "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
+    "A crash among the copies of a space costs none of them, and keeps no deletion for good waiting.": (
+        "faults/test_copies_cut_short.py::*",
+    ),
+    "The check of a store calls nothing damaged because somebody stores meanwhile.": (
+        "faults/test_checks_beside_writers.py::*",
+    ),
     "Whatever write, sync or rename fails, the disk is full, the permissions go or the clock jumps: it is said, reads go on, "
     "nothing acknowledged is lost, nothing expires for good, and a full disk still lets memories go.": (
         "faults/test_durability.py::*",

@@ -33,7 +33,7 @@ from tetrarium.storage.database import Stamp, stamp_of
 log = logging.getLogger(__name__)
 
 MAGIC = b"TETRSNAP"
-FORMAT = 1
+FORMAT = 2
 """Of the packed file; another one is not read."""
 
 LONGEST_DELTA = 5_000
@@ -42,7 +42,8 @@ LONGEST_DELTA = 5_000
 _Array = TypeVar("_Array", bound=NDArray[Any])
 _HEAD = struct.Struct("<8sIIQ16s")  # magic, format, bytes of the description, bytes of the body, hash
 _SEPARATOR = "\x1f"
-_ARRAYS = tuple(f.name for f in fields(SpaceSnapshot) if f.name not in ("version", "ids", "excerpts", "clusters"))
+_NO_ARRAYS = ("version", "ids", "excerpts", "clients", "clusters")
+_ARRAYS = tuple(f.name for f in fields(SpaceSnapshot) if f.name not in _NO_ARRAYS)
 
 
 def whole(space: Space) -> SpaceSnapshot:
@@ -127,6 +128,7 @@ def save(snapshot: SpaceSnapshot, file: Path, stamp: Stamp) -> None:
         {
             "stamp": stamp,
             "version": snapshot.version,
+            "clients": snapshot.clients,
             "clusters": [[c.id, c.name, c.size, c.hue] for c in snapshot.clusters],
             "parts": [(name, dtype, shape, len(body)) for name, dtype, shape, body in parts],
         },
@@ -169,7 +171,8 @@ def load(file: Path) -> SpaceSnapshot:
                 raise ValueError(f"{name} has {len(words)} entries, not {shape[0]}")
             arrays[name] = words
     clusters = tuple(Cluster(*cluster) for cluster in description["clusters"])
-    return SpaceSnapshot(version=description["version"], clusters=clusters, **arrays)
+    clients = tuple(map(str, description["clients"]))
+    return SpaceSnapshot(version=description["version"], clients=clients, clusters=clusters, **arrays)
 
 
 # --- private -------------------------------------------------------------------------------------
@@ -211,6 +214,7 @@ def _readable(file: Path) -> IO[bytes]:
 def _rows(space: Space, nums: Int64) -> SpaceSnapshot:
     table = space.indexes.table
     components, cluster = np.unique(table.component[nums], return_inverse=True)
+    clients, client = np.unique(table.client[nums], return_inverse=True)
     chosen = nums.tolist()
     return SpaceSnapshot(
         version=space.indexes.version,
@@ -222,10 +226,13 @@ def _rows(space: Space, nums: Int64) -> SpaceSnapshot:
         memory_type=_frozen(table.memory_type[nums]),
         confidence=_frozen(confidence(table.evidence[nums])),
         inhibited=_frozen(table.silent[nums]),
+        quarantined=_frozen(table.quarantined[nums]),
         importance=_frozen(table.importance[nums]),
         created=_frozen(table.created[nums]),
         accessed=_frozen(table.accessed[nums]),
         access_count=_frozen(table.access_count[nums]),
+        client=_frozen(client.astype(np.int32)),
+        clients=tuple([table.clients.names[code] for code in clients.tolist()]),
         clusters=_clusters(space, components.tolist()),
     )
 

@@ -23,6 +23,7 @@ class ColorBy(StrEnum):
     CONFIDENCE = "confidence"
     IMPORTANCE = "importance"
     AGE = "age"
+    SOURCE = "source"
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ class Theme:
     amber: str
     good: str
     selection: str
+    class_lightness: float
     cluster_lightness: tuple[float, float]
     cluster_chroma: float
 
@@ -83,6 +84,7 @@ DARK = Theme(
     amber="#D29922",
     good="#3FB950",
     selection="#FFFFFF",
+    class_lightness=0.72,
     cluster_lightness=(0.72, 0.84),
     cluster_chroma=0.13,
 )
@@ -102,6 +104,7 @@ LIGHT = Theme(
     amber="#9A6700",
     good="#1A7F37",
     selection="#1F2328",
+    class_lightness=0.56,
     cluster_lightness=(0.58, 0.70),
     cluster_chroma=0.13,
 )
@@ -120,16 +123,29 @@ PART_HUES: dict[str, float] = {
 """Hue of every part of a score, degrees OKLCH, in the order in which every view shows them."""
 
 CATEGORY_HUES: dict[Category, float] = {
-    Category.DECISION: 255.0,
-    Category.PATTERN: 300.0,
-    Category.BUG: 25.0,
-    Category.SESSION: 220.0,
-    Category.FACT: 160.0,
-    Category.PREFERENCE: 340.0,
-    Category.CONTEXT: 190.0,
-    Category.SKILL: 125.0,
-    Category.EPISODE: 70.0,
+    Category.DECISION: 241.0,
+    Category.PATTERN: 287.0,
+    Category.BUG: 45.0,
+    Category.SESSION: 223.0,
+    Category.FACT: 182.0,
+    Category.PREFERENCE: 351.0,
+    Category.CONTEXT: 174.0,
+    Category.SKILL: 117.0,
+    Category.EPISODE: 53.0,
 }
+CATEGORY_SHIFTS: dict[Category, float] = {
+    Category.DECISION: 0.09,
+    Category.PATTERN: -0.12,
+    Category.BUG: -0.12,
+    Category.SESSION: -0.03,
+    Category.FACT: 0.12,
+    Category.PREFERENCE: -0.12,
+    Category.CONTEXT: 0.0,
+    Category.SKILL: 0.12,
+    Category.EPISODE: 0.0,
+}
+"""Hues alone cannot keep nine kinds apart for eyes that lack red or green: hue and lightness, searched for together so
+that the nearest two are as far apart as can be for three kinds of eyes (`tests/unit/test_palettes.py`)."""
 CATEGORY_ICONS: dict[Category, str] = {
     Category.DECISION: "ph.git-branch",
     Category.PATTERN: "ph.puzzle-piece",
@@ -177,7 +193,12 @@ def cluster_ink(theme: Theme, hue: int) -> str:
 
 
 def category_color(theme: Theme, category: Category) -> str:
-    return oklch(theme.cluster_lightness[0], theme.cluster_chroma, CATEGORY_HUES[category])
+    return class_color(theme, CATEGORY_HUES[category], CATEGORY_SHIFTS[category])
+
+
+def class_color(theme: Theme, hue: float, shift: float) -> str:
+    """Colour of a class: its hue, lighter or darker than the theme's middle by its shift (OKLCH lightness)."""
+    return oklch(theme.class_lightness + shift, theme.cluster_chroma, hue)
 
 
 def part_color(theme: Theme, part: str) -> str:
@@ -187,11 +208,10 @@ def part_color(theme: Theme, part: str) -> str:
 @lru_cache(maxsize=4)
 def scene_palette(theme: Theme) -> tuple[str, ...]:
     """The colours that a memory's palette index means: 24 clusters, 9 categories, 5 types, 3 confidences, a ramp."""
-    lightness, chroma = theme.cluster_lightness[0], theme.cluster_chroma
     return (
         *(cluster_color(theme, hue) for hue in range(2 * HUES)),
         *(category_color(theme, category) for category in CATEGORIES),
-        *(oklch(lightness, chroma, hue) for hue in TYPE_HUES),
+        *(class_color(theme, hue, shift) for hue, shift in zip(TYPE_HUES, TYPE_SHIFTS, strict=True)),
         *(ramp_color(theme, share) for share in (0.15, 0.55, 1.0)),
         *(ramp_color(theme, step / (RAMP_STEPS - 1)) for step in range(RAMP_STEPS)),
     )
@@ -203,8 +223,11 @@ def ramp_color(theme: Theme, share: float) -> str:
     return oklch(near + (far - near) * share, 0.05 + 0.09 * share, 290.0 - 205.0 * share)
 
 
-TYPE_HUES = (255.0, 160.0, 75.0, 10.0, 310.0)
-"""Of the memory types, in their order, degrees OKLCH."""
+TYPE_HUES = (271.0, 158.0, 66.0, 1.0, 291.0)
+TYPE_SHIFTS = (-0.09, 0.12, -0.02, -0.12, 0.08)
+"""Of the memory types, in their order: degrees OKLCH, and lightness beside the theme's middle; searched for likewise."""
+SOURCE_PALETTE = (3, 1, 0, 15, 17, 13)
+"""Those six colours of the clusters' 24 that are farthest apart for three kinds of eyes: programs get them in turn."""
 RAMP_STEPS = 16
 CATEGORY_PALETTE_START = 2 * HUES
 TYPE_PALETTE_START = CATEGORY_PALETTE_START + len(CATEGORIES)
@@ -274,7 +297,15 @@ def style_sheet(theme: Theme) -> str:
     return f"""
 QMainWindow::separator {{ background: {theme.line}; width: 1px; height: 1px; }}
 QMainWindow::separator:hover {{ background: {theme.accent}; }}
-QMenuBar {{ background: {theme.surface}; border-bottom: 1px solid {theme.line}; padding: 2px; }}
+QWidget#top {{ background: {theme.surface}; border-bottom: 1px solid {theme.line}; }}
+QMenuBar {{ background: transparent; border: none; padding: 4px 2px; }}
+QPushButton#space_menu {{ background: transparent; border: 1px solid transparent; border-radius: {RADIUS}px; padding: 4px 8px; }}
+QPushButton#space_menu:hover {{ background: {theme.raised}; border-color: {theme.line}; }}
+QPushButton#space_menu:focus {{ border-color: {theme.accent}; }}
+QPushButton#find {{ background: {theme.canvas_top}; color: {theme.muted}; text-align: left; padding: 4px 10px; }}
+QPushButton#keys {{ background: transparent; border-color: transparent; color: {theme.muted}; padding: 4px 8px; }}
+QPushButton#find:hover, QPushButton#keys:hover {{ border-color: {theme.line}; color: {theme.text}; }}
+QPushButton#find:focus, QPushButton#keys:focus {{ border-color: {theme.accent}; }}
 QMenuBar::item {{ padding: 4px 8px; border-radius: 4px; background: transparent; }}
 QMenuBar::item:selected {{ background: {theme.raised}; }}
 QMenu {{ background: {theme.raised}; border: 1px solid {theme.line}; padding: 4px; }}
@@ -294,6 +325,8 @@ QPushButton, QToolButton#action {{ background: {theme.raised}; border: 1px solid
 QPushButton:hover, QToolButton#action:hover {{ border-color: {theme.accent}; }}
 QPushButton:checked {{ background: {theme.accent}; color: {theme.on_accent}; border-color: {theme.accent}; }}
 QPushButton:disabled {{ color: {theme.muted}; }}
+QPushButton#chip {{ border-radius: 9px; padding: 2px 9px; font-size: {SIZE_SMALL}px; }}
+QPushButton#chip::menu-indicator {{ image: none; width: 0; }}
 QPushButton#primary {{ background: {theme.accent}; color: {theme.on_accent}; border-color: {theme.accent}; font-weight: 600; }}
 QPushButton#primary:disabled {{ background: {theme.raised}; color: {theme.muted}; border-color: {theme.line}; }}
 QFrame#sheet {{ background: {theme.raised}; border: 1px solid {theme.line}; border-radius: {RADIUS}px; }}

@@ -49,10 +49,13 @@ def picture(n: int) -> SpaceSnapshot:
         memory_type=rng.integers(0, 5, n).astype(np.uint8),
         confidence=rng.integers(0, 3, n).astype(np.uint8),
         inhibited=rng.random(n) < 0.1,
+        quarantined=np.zeros(n, np.bool_),
         importance=rng.random(n).astype(np.float32),
         created=rng.random(n) * 1e9,
         accessed=rng.random(n) * 1e9,
         access_count=rng.integers(0, 9, n).astype(np.int32),
+        client=rng.integers(0, 2, n).astype(np.int32),
+        clients=("claude-code", "cursor"),
         clusters=tuple(Cluster(c, f"cluster {c}", COMPONENT, c % 24) for c in range(clusters)),
     )
 

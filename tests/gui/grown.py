@@ -20,6 +20,7 @@ TOPICS = (
     "incident · E1045 · pager",
     "release · changelog · tag",
 )
+CLIENTS = ("claude-code", "cursor", "tetrarium")
 WORDS = [
     "the",
     "boarding",
@@ -67,7 +68,7 @@ def grown_snapshot(count: int = 300, *, clusters: int = 12, seed: int = 5, versi
     n = count
     places, owner = places[:n], owner[:n]
     cluster = np.array(owner, np.int32)
-    field = [np.random.default_rng(seed + at) for at in range(1, 8)]  # one stream a field: more rows, same first rows
+    field = [np.random.default_rng(seed + at) for at in range(1, 9)]  # one stream a field: more rows, same first rows
     excerpts = tuple(" ".join(field[0].permutation(WORDS)[:12]) + f" ({row})" for row in range(n))
     return SpaceSnapshot(
         version=version,
@@ -79,10 +80,13 @@ def grown_snapshot(count: int = 300, *, clusters: int = 12, seed: int = 5, versi
         memory_type=field[2].integers(0, 5, n).astype(np.uint8),
         confidence=field[3].integers(0, 3, n).astype(np.uint8),
         inhibited=field[4].random(n) < 0.06,
+        quarantined=np.zeros(n, np.bool_),
         importance=field[5].random(n).astype(np.float32),
         created=1.77e9 + np.arange(n) * 60_000.0,
         accessed=np.zeros(n),
         access_count=field[6].integers(0, 9, n).astype(np.int32),
+        client=field[7].integers(0, len(CLIENTS), n).astype(np.int32),
+        clients=CLIENTS,
         clusters=tuple(
             Cluster(id=at + 1, name=TOPICS[at % len(TOPICS)], size=int((cluster == at).sum()), hue=at % 12)
             for at in range(clusters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,14 +14,15 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from waiting import settled
 
-from tetrarium_gui.space import choosing
+from tetrarium_gui.space import choosing, legend
 from tetrarium_gui.space.camera import Camera
-from tetrarium_gui.space.coloring import Visibility, legend_rows, palette_indices
+from tetrarium_gui.space.coloring import INHIBITED, QUARANTINED, Visibility, legend_rows, palette_indices
 from tetrarium_gui.space.picking import pick
 from tetrarium_gui.space.scene import CIRCUMRADIUS, scene_of
 from tetrarium_gui.space.view import SpaceView
 from tetrarium_gui.state import ColorBy, Link, WindowState
-from tetrarium_gui.style import DARK, LIGHT, PALETTE_SIZE, contrast, scene_palette
+from tetrarium_gui.style import DARK, LIGHT, PALETTE_SIZE, SOURCE_PALETTE, contrast, scene_palette
+from tetrarium_gui.words import t
 
 NOW = 1.77e9 + 100 * 60_000.0
 SNAPSHOT = grown_snapshot(300)
@@ -64,7 +66,7 @@ def test_every_colouring_has_a_legend_whose_rows_are_the_colours_that_are_drawn(
         assert len(indices) == len(SNAPSHOT)
         assert indices.max() < PALETTE_SIZE
         if by is not ColorBy.CLUSTER:
-            assert set(indices.tolist()) <= {row.index for row in legend_rows(by)}
+            assert set(indices.tolist()) <= {row.index for row in legend_rows(by, SNAPSHOT.clients)}
     newest, oldest = int(SNAPSHOT.created.argmax()), int(SNAPSHOT.created.argmin())
     ages = palette_indices(SNAPSHOT, SCENE, ColorBy.AGE, float(SNAPSHOT.created.max()))
     assert ages[newest] > ages[oldest], "the newest is the brightest"
@@ -175,13 +177,44 @@ def test_control_and_a_drag_draw_a_lasso_and_shift_and_a_click_changes_one_mark(
 def test_a_click_on_the_legend_filters_its_class_and_another_one_brings_it_back(view: SpaceView, qtbot: QtBot) -> None:
     view.state.set_color_by(ColorBy.CATEGORY)
     settled(qtbot, view)
-    rows = view.overlay._legend()
+    rows = view.overlay.legend_lines()
     line = QPointF(40, view.height() - 16 - 18 * len(rows) + 9)
     qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=line.toPoint())
     category = int(SNAPSHOT.category[view._away.argmax()])
     assert view._away.sum() == (SNAPSHOT.category == category).sum() > 0
     qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=line.toPoint())
     assert not view._away.any()
+
+
+def test_the_legend_counts_and_what_waits_in_quarantine_is_not_counted_as_inhibited() -> None:
+    quarantined = np.zeros(300, np.bool_)
+    quarantined[[3, 9]] = True
+    snapshot = replace(SNAPSHOT, inhibited=SNAPSHOT.inhibited | quarantined, quarantined=quarantined)
+    scene = scene_of(snapshot)
+    counts = np.bincount(palette_indices(snapshot, scene, ColorBy.SOURCE, NOW), minlength=PALETTE_SIZE).tolist()
+    lines = legend.lines_of(scene, DARK, ColorBy.SOURCE, counts, recalling=7, away=0)
+    by_text = {line.text: line.count for line in lines}
+    assert [by_text[name] for name in SNAPSHOT.clients] == np.bincount(SNAPSHOT.client).tolist()
+    assert by_text[t("space.inhibited")] == int((snapshot.inhibited & ~quarantined).sum())
+    assert by_text[t("space.quarantined")] == 2
+    assert by_text[t("space.void")] == 7
+    shown, indices = Visibility(), palette_indices(snapshot, scene, ColorBy.SOURCE, NOW)
+    shown.toggle(QUARANTINED)
+    assert np.flatnonzero(shown.mask(scene, indices)).tolist() == [3, 9]
+    shown.toggle(INHIBITED)
+    assert np.array_equal(shown.mask(scene, indices), snapshot.inhibited)
+
+
+def test_many_programs_share_a_colour_after_the_first_and_their_names_are_shown_as_they_are() -> None:
+    clients = tuple(f"program {at}\u202e" for at in range(9))
+    snapshot = replace(SNAPSHOT, clients=clients, client=(np.arange(300) % 9).astype(np.int32))
+    indices = palette_indices(snapshot, scene_of(snapshot), ColorBy.SOURCE, NOW)
+    assert len(np.unique(indices)) == len(SOURCE_PALETTE) + 1
+    rows = legend_rows(ColorBy.SOURCE, clients)
+    assert {row.index for row in rows} == set(indices.tolist())
+    counts = np.bincount(indices, minlength=PALETTE_SIZE).tolist()
+    lines = legend.lines_of(scene_of(snapshot), DARK, ColorBy.SOURCE, counts, recalling=0, away=0)
+    assert not any("\u202e" in line.text for line in lines)
 
 
 @pytest.mark.needs_display

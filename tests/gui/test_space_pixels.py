@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 from waiting import settled
 
+from tetrarium_gui.space.scene import WORLD, corners
 from tetrarium_gui.space.view import SpaceView
 from tetrarium_gui.state import Highlight, WindowState
 from tetrarium_gui.style import DARK
@@ -176,6 +179,33 @@ def test_void_loses_its_hue_and_inhibited_is_hatched(view: SpaceView, qtbot: QtB
     assert (redness > 60).any()
     assert (redness < 40).any(), "bright and dark stripes"
     picture(view)
+
+
+def test_what_waits_in_quarantine_has_a_dashed_amber_edge(view: SpaceView, qtbot: QtBot, picture: Picture) -> None:
+    memory_id = in_front(view)
+    view.fly_to(memory_id)
+    settled(qtbot, view)
+    memory_id = in_front(view)
+    assert view.state.snapshot is not None
+    waits = np.array([i == memory_id for i in view.state.snapshot.ids])
+    silent = view.state.snapshot.inhibited | waits
+    view.state.set_snapshot(replace(view.state.snapshot, quarantined=waits, inhibited=silent, version=2))
+    settled(qtbot, view)
+    picture(view)
+    assert view.gl is not None
+    assert view.scene is not None
+    points = corners(view.scene.voxels[view.scene.row(memory_id)][None])[0] * WORLD
+    seen = view.camera.project(points.astype(np.float32))[:, :2]
+    image = view.gl.grabFramebuffer()
+    amber = np.array(QColor(DARK.amber).getRgb()[:3])
+    best = 0
+    for one, other in combinations(range(4), 2):
+        shares = np.linspace(0.08, 0.92, 80)[:, None]
+        line = seen[one] * (1 - shares) + seen[other] * shares
+        colors = np.array([image.pixelColor(round(x), round(y)).getRgb()[:3] for x, y in line])
+        near = np.abs(colors - amber).sum(axis=1) < 90
+        best = max(best, int((near[1:] & ~near[:-1]).sum()))
+    assert best >= 3, "dashes along an edge"
 
 
 def test_one_store_uploads_one_row(view: SpaceView, qtbot: QtBot) -> None:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
@@ -22,7 +23,7 @@ from tetrarium.cli import main
 from tetrarium.errors import DamagedSpace, InvalidInput, NotFound, SpaceBusy, SpaceLocked
 from tetrarium.privacy import keys
 from tetrarium.service import MemoryService, locking
-from tetrarium.storage import cipher
+from tetrarium.storage import cipher, recoding
 
 WORDS = "correct horse battery"
 OTHER = "another passphrase"
@@ -195,6 +196,24 @@ def test_nothing_is_encrypted_while_another_program_has_the_space_open(folder: P
     assert [file.name for file in folder.glob(f"{paths.KEY_FILE}*")] == [paths.KEY_FILE]
     with tetrarium.open_space(folder, passphrase=WORDS) as space:
         assert space.stats().memories == 6
+
+
+def test_nobody_can_store_into_a_file_that_is_being_encrypted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What somebody stored meanwhile would be acknowledged, and gone with the file that is replaced."""
+    tried: list[str] = []
+    recode = recoding._recode
+
+    def meanwhile(connection: apsw.Connection, file: Path, old: bytes | None, new: bytes | None) -> None:
+        if file.name == paths.STORE_FILE:
+            other = "import apsw, sys; apsw.Connection(sys.argv[1]).execute('DELETE FROM changes')"
+            done = subprocess.run([sys.executable, "-c", other, str(file)], capture_output=True, text=True, check=False)
+            tried.append(done.stderr)
+        recode(connection, file, old, new)
+
+    monkeypatch.setattr(recoding, "_recode", meanwhile)
+    service.encrypt(folder, passphrase=WORDS)
+    (error,) = tried
+    assert "BusyError" in error
 
 
 def test_an_encryption_or_a_change_of_key_that_was_cut_short_opens(

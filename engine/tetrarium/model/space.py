@@ -170,9 +170,11 @@ class SpaceSnapshot:
     places: (n, 3) int32, voxel of each tetrahedron, lattice units
     cluster: (n,) int32, index into `clusters`
     category, memory_type, confidence: (n,) uint8, index into CATEGORIES, MEMORY_TYPES, CONFIDENCES
-    inhibited: (n,) bool, silent: inhibited or in quarantine; importance: (n,) float32, 0 … 1
+    inhibited: (n,) bool, silent: inhibited or in quarantine; quarantined: (n,) bool, those of them that wait for a person
+    importance: (n,) float32, 0 … 1
     created, accessed: (n,) float64, seconds since the epoch (accessed 0 = never)
     access_count: (n,) int32
+    client: (n,) int32, index into `clients`, the programs that stored them, by name ("": unknown)
     """
 
     version: int
@@ -184,10 +186,13 @@ class SpaceSnapshot:
     memory_type: UInt8
     confidence: UInt8
     inhibited: Bool
+    quarantined: Bool
     importance: Float32
     created: Float64
     accessed: Float64
     access_count: Int32
+    client: Int32
+    clients: tuple[str, ...]
     clusters: tuple[Cluster, ...]
 
     def __len__(self) -> int:
@@ -209,9 +214,12 @@ class SpaceSnapshot:
         where = [row_of[delta.rows.ids[at]] for at in old]
         clusters = {c.id: c for c in (*self.clusters, *delta.clusters, *delta.rows.clusters)}
         shown = sorted((c for c in clusters.values() if c.size), key=lambda c: c.id)
+        clients = (*self.clients, *(name for name in delta.rows.clients if name not in self.clients))
         columns: dict[str, Any] = {}
         for name in _SNAPSHOT_COLUMNS:
             mine, theirs = getattr(self, name), getattr(delta.rows, name)
+            if name == "client" and len(theirs):
+                theirs = np.array([clients.index(client) for client in delta.rows.clients], np.int32)[theirs]
             if name == "cluster":
                 mine = np.array([c.id for c in self.clusters] or [0])[mine]
                 theirs = np.array([c.id for c in delta.rows.clusters] or [0])[theirs]
@@ -231,6 +239,7 @@ class SpaceSnapshot:
             ids=old_ids + tuple(delta.rows.ids[at] for at in new),
             excerpts=(*excerpts, *(delta.rows.excerpts[at] for at in new)),
             clusters=tuple(shown),
+            clients=clients,
             **columns,
         )
 
@@ -242,7 +251,7 @@ class SpaceSnapshot:
 
 
 _SNAPSHOT_COLUMNS = tuple(
-    f.name for f in fields(SpaceSnapshot) if f.name not in ("version", "ids", "excerpts", "clusters")
+    f.name for f in fields(SpaceSnapshot) if f.name not in ("version", "ids", "excerpts", "clients", "clusters")
 )
 
 
@@ -313,3 +322,5 @@ class SpaceStats:
     pinned: int = 0
     quarantined: int = 0
     audit_flags: tuple[AuditFlag, ...] = ()
+    trouble: str = ""
+    """What is damaged, or why it is only read any more, as far as that is known without an examination; "" else."""

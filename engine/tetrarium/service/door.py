@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -30,6 +30,8 @@ from tetrarium.model import (
     UInt8,
 )
 from tetrarium.recall.ranking import Question, Ranking, Scope, analyse, rank
+from tetrarium.recall.themes import Theme
+from tetrarium.recall.themes import read as read_themes
 from tetrarium.service.auditor import Auditor
 from tetrarium.space import Space
 from tetrarium.storage import memories as rows
@@ -58,7 +60,7 @@ KEPT_CLIENTS = 32
 """Clients whose last recalls are kept."""
 
 LET_THROUGH = "let_through"
-"""Under this name the space keeps the ids of the memories that no recall may void."""
+"""Under this name the space keeps the themes that no recall may void."""
 
 TUNED = "tuned"
 """Under this name the space keeps the settings of recall that its owner chose."""
@@ -84,10 +86,11 @@ class Door:
         self._accesses: dict[int, tuple[int, datetime]] = {}
         self._questions: dict[int, set[bytes]] = {}
         self._recalls: list[float] = []
-        self._checking: Iterator[None] | None = None
+        self._checking: Generator[None] | None = None
         self._copying: Iterator[object] | None = None
         self._copy_again: datetime | None = None
         self.path = folder
+        self._questions_at = -1
         self._tuned_at = self._space.database.data_version()
         self._tune()
 
@@ -141,6 +144,8 @@ class Door:
         """Count what is still to count, fold the log, close the file. Twice is harmless."""
         if self._space.database.closed:
             return
+        if self._checking is not None:
+            self._checking.close()  # it holds tables of its own in the connection that goes
         try:
             self._count_accesses()
             self._auditor.flush()
@@ -209,6 +214,7 @@ class Door:
         categories: Sequence[Category],
         since: datetime | None,
         until: datetime | None,
+        stored_by: str = "",
     ) -> Scope:
         table = self._space.indexes.table
         mask: Bool = scope.allowed.copy()
@@ -220,7 +226,9 @@ class Door:
             mask &= table.created >= since.timestamp()
         if until:
             mask &= table.created < until.timestamp()
-        narrowed = bool(labels or categories or since or until)
+        if stored_by:
+            mask &= table.client == table.clients.find(stored_by)
+        narrowed = bool(labels or categories or since or until or stored_by)
         return replace(scope, allowed=mask, filtered=scope.filtered or narrowed)
 
     def _number(self, memory_id: str, *, anywhere: bool = False) -> int:
@@ -264,13 +272,9 @@ class Door:
         }
         self._space.settings = with_overrides(self._given, free)
 
-    def _let_through(self) -> tuple[str, ...]:
-        return tuple(self._space.reader.meta(LET_THROUGH, []))
-
-    def _never_void(self) -> frozenset[int]:
-        """The numbers of the memories that pass 2 may not void, of those that are still there."""
-        by_id = self._space.indexes.table.by_id
-        return frozenset(by_id[name] for name in self._let_through() if name in by_id)
+    def _themes(self) -> tuple[Theme, ...]:
+        """The themes that a person always lets through."""
+        return read_themes(self._space.reader.meta(LET_THROUGH, []))
 
     def _keep(self, asked: Asked, client: str) -> None:
         if client not in self._asked and len(self._asked) >= KEPT_CLIENTS:

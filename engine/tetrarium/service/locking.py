@@ -38,6 +38,14 @@ def unlock(folder: Path, passphrase: str | None = None) -> None:
         _unlocked[folder.resolve()] = (folder / paths.KEY_FILE).stat().st_mtime_ns
 
 
+def lock_of(folder: Path) -> str:
+    """What opens a space: "" where it is not encrypted, else "passphrase" or "keychain". Raises SpaceLocked when its key
+    file cannot be read."""
+    if not cipher.is_encrypted(folder):
+        return ""
+    return "passphrase" if keys.wants_passphrase(folder) else "keychain"
+
+
 def encrypt(folder: Path, *, passphrase: str | None = None, keychain: bool = False) -> Recoding:
     """Encrypt the files of a space: under the keychain's key, or a passphrase. Raises InvalidInput, SpaceBusy, NotFound."""
     _expect(folder)

@@ -170,6 +170,24 @@ class AuditReader:
             found = (Row(*row) for row in connection.execute(query, values))
             return list(_first(limit, (row for row in found if not memory_id or _names(row, mark))))
 
+    def after(self, seq: int, verbs: Sequence[str], limit: int) -> list[Row]:
+        """Rows behind one, of some verbs, oldest first."""
+        marks = ",".join("?" * len(verbs))
+        query = f"SELECT {_COLUMNS} FROM audit WHERE seq > ? AND verb IN ({marks}) ORDER BY seq LIMIT ?"
+        with self._database.read() as connection:
+            return [Row(*row) for row in connection.execute(query, (seq, *verbs, limit))]
+
+    def named(self, seq: int, ids: Iterable[str]) -> tuple[str, ...]:
+        """Which of these memories a row names, in the order of the row."""
+        with self._database.read() as connection:
+            rows: list[Any] = connection.execute("SELECT ids FROM audit WHERE seq = ?", (seq,)).fetchall()
+            if not rows or not rows[0][0]:
+                return ()
+            key, told = key_of(connection), bytes(rows[0][0])
+        wanted = {told[at : at + _ID_BYTES]: at for at in range(0, len(told), _ID_BYTES)}
+        found = ((wanted.get(_mark(key, memory_id)), memory_id) for memory_id in ids)
+        return tuple(memory_id for _, memory_id in sorted((at, name) for at, name in found if at is not None))
+
     def sums(self, kind: str, since: int, step: int, aside: Sequence[str]) -> list[tuple[str, int, int]]:
         """(client, step of time, memories) of the rows of a kind, oldest first; aside: verbs that do not count."""
         marks = ",".join("?" * len(aside))

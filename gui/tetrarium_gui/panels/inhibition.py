@@ -12,9 +12,11 @@ from tetrarium.model import Contradiction, Inhibition, Memory, RecallTrace
 from tetrarium_gui.panels.parts import EmptyState, PlainLabel, when
 from tetrarium_gui.panels.rows import Row, RowList
 from tetrarium_gui.panels.writing import Sheet, button
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
 from tetrarium_gui.words import t
 
+PAGES = ("edges", "pairs", "waiting")
 MOST_DIFFERENCES = 12
 """Memories that the preview names on each side."""
 
@@ -86,7 +88,7 @@ class InhibitionPanel(QWidget):
     def show_pairs(self, pairs: Sequence[Contradiction]) -> None:
         self._pairs = {f"{pair.newer} {pair.older}": pair for pair in pairs}
         self.pairs.set_rows(
-            Row(key, (self._excerpt_of(pair.newer), pair.excerpt, pair.why), pair.newer)
+            Row(key, (self._excerpt_of(pair.newer), pair.excerpt, said(pair.why)), pair.newer)
             for key, pair in self._pairs.items()
         )
         self.no_pairs.setVisible(not pairs)
@@ -96,12 +98,16 @@ class InhibitionPanel(QWidget):
     def show_waiting(self, memories: Sequence[Memory]) -> None:
         """What waits in quarantine, newest first."""
         self.waiting.set_rows(
-            Row(m.id, (m.content[:300], m.quarantined, m.source.client, when(m.created_at)), m.id, tip=m.content)
+            Row(m.id, (m.content[:300], said(m.quarantined), m.source.client, when(m.created_at)), m.id, tip=m.content)
             for m in memories
         )
         self.none_waits.setVisible(not memories)
         self.waiting.setVisible(bool(memories))
         self.tabs.setTabText(2, t("inhibition.tab_waiting", count=len(memories)))
+
+    def show_page(self, name: str) -> None:
+        """Bring one of PAGES to the front."""
+        self.tabs.setCurrentIndex(PAGES.index(name))
 
     def show_preview(self, with_it: RecallTrace, without: RecallTrace) -> None:
         """The last recall as it is, and as it would be if the chosen memory were released."""

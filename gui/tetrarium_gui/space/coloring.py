@@ -1,11 +1,12 @@
 """What a colour means: the palette index of every memory, and the legend that explains and filters it. No Qt.
 
-Classes (kind, type, confidence) have a hue each; amounts (age, importance) a ramp of one hue from dim to bright, which
+Classes (kind, type, confidence, source) have a hue and a lightness each; amounts (age, importance) a ramp of one hue from dim to bright, which
 reads the same for people who see few colours.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +19,10 @@ from tetrarium_gui.style import (
     CONFIDENCE_PALETTE_START,
     RAMP_PALETTE_START,
     RAMP_STEPS,
+    SOURCE_PALETTE,
     TYPE_PALETTE_START,
 )
+from tetrarium_gui.words import t
 
 AGES = (1.0, 24.0, 168.0, 720.0, 8_760.0)
 """Hours up to which a memory counts as of the hour, day, week, month, year; older is older."""
@@ -28,12 +31,18 @@ SHARES = (0.2, 0.4, 0.6, 0.8)
 BRIGHTEST = RAMP_PALETTE_START + RAMP_STEPS - 1
 
 
+OTHERS = RAMP_PALETTE_START + 3
+"""Colour of all programs after the first few, in the order in which they first stored."""
+INHIBITED, QUARANTINED = 254, 255
+"""What stands for the two in the legend's filters: they have no palette index, since they look as they do in any colour."""
+
+
 @dataclass(frozen=True, slots=True)
 class LegendRow:
-    """One line of the legend: the palette index it stands for and the name of its words in the catalogue."""
+    """One line of the legend: the palette index it stands for, and its words."""
 
     index: int
-    word: str
+    text: str
 
 
 def palette_indices(snapshot: SpaceSnapshot, scene: Scene, color_by: ColorBy, now: float) -> UInt8:
@@ -47,6 +56,10 @@ def palette_indices(snapshot: SpaceSnapshot, scene: Scene, color_by: ColorBy, no
             return (snapshot.memory_type + TYPE_PALETTE_START).astype(np.uint8)
         case ColorBy.CONFIDENCE:
             return (snapshot.confidence + CONFIDENCE_PALETTE_START).astype(np.uint8)
+        case ColorBy.SOURCE:
+            palette = np.full(max(1, len(snapshot.clients)), OTHERS, np.uint8)
+            palette[: len(SOURCE_PALETTE)] = SOURCE_PALETTE[: len(palette)]
+            return palette[snapshot.client]
         case ColorBy.IMPORTANCE:
             steps = np.searchsorted(SHARES, snapshot.importance, side="right")
             return _on_ramp(steps, len(SHARES))
@@ -56,26 +69,35 @@ def palette_indices(snapshot: SpaceSnapshot, scene: Scene, color_by: ColorBy, no
             return _on_ramp(steps, len(AGES))
 
 
-def legend_rows(color_by: ColorBy) -> tuple[LegendRow, ...]:
-    """The classes of a colouring in their order, the most first; none for clusters, whose names stand in the space."""
+def legend_rows(color_by: ColorBy, clients: Sequence[str] = ()) -> tuple[LegendRow, ...]:
+    """The classes of a colouring in their order, the most first; none for clusters, whose names stand in the space.
+
+    clients: the programs that stored memories; what they call themselves is not to be trusted.
+    """
     match color_by:
         case ColorBy.CLUSTER:
             return ()
+        case ColorBy.SOURCE:
+            named = zip(SOURCE_PALETTE, clients, strict=False)
+            rows = [LegendRow(index, client or t("space.no_client")) for index, client in named]
+            others = [LegendRow(OTHERS, t("space.other_clients"))] if len(clients) > len(SOURCE_PALETTE) else []
+            return (*rows, *others)
         case ColorBy.CATEGORY:
-            names = [f"category.{category.value}" for category in CATEGORIES]
-            return tuple(LegendRow(CATEGORY_PALETTE_START + at, name) for at, name in enumerate(names))
+            return _rows(CATEGORY_PALETTE_START, [f"category.{category.value}" for category in CATEGORIES])
         case ColorBy.TYPE:
-            names = [f"type.{kind.value}" for kind in MEMORY_TYPES]
-            return tuple(LegendRow(TYPE_PALETTE_START + at, name) for at, name in enumerate(names))
+            return _rows(TYPE_PALETTE_START, [f"type.{kind.value}" for kind in MEMORY_TYPES])
         case ColorBy.CONFIDENCE:
-            names = [f"confidence.{confidence.value}" for confidence in CONFIDENCES]
-            return tuple(LegendRow(CONFIDENCE_PALETTE_START + at, name) for at, name in enumerate(names))[::-1]
+            return _rows(CONFIDENCE_PALETTE_START, [f"confidence.{word.value}" for word in CONFIDENCES])[::-1]
         case ColorBy.IMPORTANCE:
             indices = _on_ramp(np.arange(len(SHARES), -1, -1), len(SHARES)).tolist()
-            return tuple(LegendRow(index, f"importance.{4 - at}") for at, index in enumerate(indices))
+            return tuple(LegendRow(index, t(f"importance.{4 - at}")) for at, index in enumerate(indices))
         case ColorBy.AGE:
             indices = _on_ramp(np.arange(len(AGES), -1, -1), len(AGES)).tolist()
-            return tuple(LegendRow(index, f"age.{at}") for at, index in enumerate(indices))
+            return tuple(LegendRow(index, t(f"age.{at}")) for at, index in enumerate(indices))
+
+
+def _rows(start: int, words: Sequence[str]) -> tuple[LegendRow, ...]:
+    return tuple(LegendRow(start + at, t(word)) for at, word in enumerate(words))
 
 
 class Visibility:
@@ -107,6 +129,10 @@ class Visibility:
             away[[scene.rows[i] for i in self.hidden if i in scene.rows]] = True
         if self.filtered:
             away |= np.isin(indices, list(self.filtered))
+            if INHIBITED in self.filtered:
+                away |= scene.inhibited & ~scene.quarantined
+            if QUARANTINED in self.filtered:
+                away |= scene.quarantined
         return away
 
 

@@ -1,4 +1,5 @@
-"""What is drawn how: whole tetrahedra near, points far away, nothing out of sight. Decided a cluster at a time.
+"""What is drawn how: whole tetrahedra near, points farther away, one hull for a cluster that is small on screen, nothing
+out of sight. Decided a cluster at a time.
 
 Pure numpy. On software rendering a frame of 100,000 whole tetrahedra costs 166 ms of processor time, as points
 40 ms (measured); a far cluster is a few pixels wide either way.
@@ -12,6 +13,7 @@ import numpy as np
 
 from tetrarium.model import Bool, Int32
 from tetrarium_gui.space.camera import Camera
+from tetrarium_gui.space.hulls import LEAST_MEMBERS, Hulls
 from tetrarium_gui.space.scene import Scene
 
 
@@ -27,14 +29,19 @@ HARDWARE = Budget(tetrahedra=400_000, least_edge=1.5)
 SOFTWARE = Budget(tetrahedra=11_000, least_edge=3.0)
 SOFTWARE_IN_MOTION = Budget(tetrahedra=4_000, least_edge=5.0)
 """While a hand or a flight moves the camera."""
+HULL_PIXELS = 52.0
+"""Width on screen up to which a cluster may be one hull."""
+HULL_EDGE = 5.0
+"""Pixels up to which the edge of a memory is too small to tell it from its neighbours: then its cluster may be a hull."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """Rows of the scene to draw whole, and rows to draw as points."""
+    """Rows of the scene to draw whole, rows to draw as points, and clusters to draw as one hull each."""
 
     whole: Int32
     points: Int32
+    hulls: Int32
 
 
 class Detail:
@@ -42,10 +49,13 @@ class Detail:
 
     def __init__(self) -> None:
         self.budget = HARDWARE
+        self.hulls = Hulls()
+        self.hulls_allowed = True
+        """False where a hull would lie: while memories of one cluster have several colours, or some are not shown."""
         self._scene: Scene | None = None
         self._order: Int32 = np.zeros(0, np.int32)
         self._sizes: Int32 = np.zeros(0, np.int32)
-        self._choice: tuple[bytes, bytes] | None = None
+        self._choice: tuple[bytes, ...] | None = None
         self._lists: Lists | None = None
 
     def set_scene(self, scene: Scene) -> None:
@@ -54,6 +64,15 @@ class Detail:
         self._order = np.argsort(scene.cluster, kind="stable").astype(np.int32)
         self._sizes = np.bincount(scene.cluster, minlength=len(scene.clusters)).astype(np.int32)
         self._choice = self._lists = None
+        self.hulls.set_scene(scene)
+
+    @property
+    def as_hulls(self) -> Bool:
+        """(k,) which clusters the last frame drew as hulls."""
+        shown: Bool = np.zeros(len(self._sizes), np.bool_)
+        if self._lists is not None:
+            shown[self._lists.hulls] = True
+        return shown
 
     def lists(self, camera: Camera) -> Lists | None:
         """What this frame draws; None when everything is drawn whole."""
@@ -63,10 +82,14 @@ class Detail:
         if whole.all():
             self._choice = self._lists = None
             return None
-        choice = (whole.tobytes(), points.tobytes())
+        small = small_clusters(self._scene, self._sizes, camera, points) if self.hulls_allowed else points & False
+        points &= ~small
+        choice = (whole.tobytes(), points.tobytes(), small.tobytes())
         if choice != self._choice:
             self._choice = choice
-            self._lists = Lists(self._order[np.repeat(whole, self._sizes)], self._order[np.repeat(points, self._sizes)])
+            self.hulls.make(small, self._order, self._sizes)
+            whole_rows, point_rows = (self._order[np.repeat(chosen, self._sizes)] for chosen in (whole, points))
+            self._lists = Lists(whole_rows, point_rows, np.flatnonzero(small).astype(np.int32))
         return self._lists
 
 
@@ -95,3 +118,13 @@ def choose(scene: Scene, sizes: Int32, camera: Camera, budget: Budget) -> tuple[
     whole = np.zeros(len(sizes), np.bool_)
     whole[order] = wanted[order] & (used <= budget.tetrahedra)
     return whole, in_sight & ~whole
+
+
+def small_clusters(scene: Scene, sizes: Int32, camera: Camera, points: Bool) -> Bool:
+    """(k,) those of the clusters to draw as points that are so small on screen that a hull tells more."""
+    depth = np.maximum(camera.project(scene.cluster_centres)[:, 2], 1e-3)
+    unit = camera.pixels_a_unit(depth)
+    small: Bool = (
+        points & (sizes >= LEAST_MEMBERS) & (unit < HULL_EDGE) & (2 * scene.cluster_radii * unit < HULL_PIXELS)
+    )
+    return small

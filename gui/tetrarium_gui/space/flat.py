@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter, QPaintEvent, QPen, QPolygonF, QRadialGradient
 from PySide6.QtWidgets import QWidget
 
 from tetrarium.model import UInt8
+from tetrarium_gui.space.beacons import LEAST_PIXELS, MOST
 from tetrarium_gui.space.camera import Camera
 from tetrarium_gui.space.scene import (
     EVEN_CORNERS,
@@ -18,6 +19,7 @@ from tetrarium_gui.space.scene import (
     FLAG_MARKED,
     FLAG_SELECTED,
     STATE_INHIBITED,
+    STATE_QUARANTINED,
     STATE_VOID,
     WORLD,
     Scene,
@@ -50,6 +52,7 @@ class FlatCanvas(QWidget):
         if self.scene is not None and len(self.scene):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_memories(painter, self.scene)
+            self._paint_beacons(painter, self.scene)
         painter.end()
 
     def _paint_memories(self, painter: QPainter, scene: Scene) -> None:
@@ -81,6 +84,10 @@ class FlatCanvas(QWidget):
             color = self._color(row)
             chosen = bool(int(self.looks[row, 2]) & (FLAG_SELECTED | FLAG_HOVERED | FLAG_MARKED))
             pen = QPen(QColor(self.theme.selection), 2.0) if chosen else QPen(color.lighter(118), 0.8)
+            if self.dimming and int(self.looks[row, 2]) & FLAG_LIT:
+                pen = QPen(_mix(color, QColor(self.theme.selection), 0.6), 1.6)
+            if int(self.looks[row, 1]) == STATE_QUARANTINED and not chosen:
+                pen = QPen(QColor(self.theme.amber), 1.6, Qt.PenStyle.DashLine)
             for face in np.flatnonzero(outward[at]):
                 polygon = QPolygonF([QPointF(x, y) for x, y in triangles[at, face]])
                 painter.setPen(pen)
@@ -91,11 +98,39 @@ class FlatCanvas(QWidget):
                     painter.setBrush(QBrush(QColor(0, 0, 0, 150), Qt.BrushStyle.BDiagPattern))
                     painter.drawPolygon(polygon)
 
+    def _paint_beacons(self, painter: QPainter, scene: Scene) -> None:
+        """The light round every hit, and a body where its triangle would be a speck."""
+        rows = np.flatnonzero((self.looks[:, 2] & FLAG_LIT > 0) & (self.looks[:, 2] & FLAG_HIDDEN == 0))
+        if not self.dimming or not 0 < len(rows) <= MOST:
+            return
+        seen = self.camera.project(scene.centres[rows])
+        edges = self.camera.pixels_a_unit(np.maximum(seen[:, 2], 1e-3))
+        painter.setPen(Qt.PenStyle.NoPen)
+        for row, (x, y, depth), edge in zip(rows.tolist(), seen.tolist(), edges.tolist(), strict=True):
+            if depth <= 0:
+                continue
+            radius = min(95.0, max(19.0, 1.45 * edge))
+            glow, gone = self._color(row), self._color(row)
+            glow.setAlphaF(0.5 if edge < LEAST_PIXELS * 1.5 else 0.22)
+            gone.setAlpha(0)
+            light = QRadialGradient(QPointF(x, y), radius)
+            light.setColorAt(0, glow)
+            light.setColorAt(1, gone)
+            painter.setBrush(light)
+            painter.drawEllipse(QPointF(x, y), radius, radius)
+            if edge < LEAST_PIXELS:
+                half = LEAST_PIXELS / 2
+                painter.setBrush(_mix(self._color(row), QColor(self.theme.selection), 0.35))
+                painter.drawPolygon([QPointF(x - half, y + half), QPointF(x + half, y + half), QPointF(x, y - half)])
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
     def _color(self, row: int) -> QColor:
         palette_index, state, flags, _ = (int(value) for value in self.looks[row])
         color = QColor(scene_palette(self.theme)[palette_index])
         if state == STATE_INHIBITED:
             color = QColor(self.theme.inhibited)
+        elif state == STATE_QUARANTINED:
+            color = color.darker(170)
         elif state == STATE_VOID:
             color = QColor.fromHslF(max(0.0, color.hslHueF()), 0.15, 0.55)
         if self.dimming and not flags & (FLAG_LIT | FLAG_SELECTED | FLAG_HOVERED) and state != STATE_VOID:

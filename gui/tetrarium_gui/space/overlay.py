@@ -6,16 +6,19 @@ All text is drawn as plain text, cut to a length first: it comes from memories a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from tetrarium.model import Bool
+from tetrarium_gui.space import beacons, legend
 from tetrarium_gui.space.camera import Camera
-from tetrarium_gui.space.coloring import legend_rows
+from tetrarium_gui.space.labels import LONGEST_LABEL, Box, Label, place_labels
+from tetrarium_gui.space.lettering import Lettering
 from tetrarium_gui.space.scene import Scene
 from tetrarium_gui.state import ColorBy, Link
 from tetrarium_gui.style import (
@@ -26,36 +29,16 @@ from tetrarium_gui.style import (
     SIZE_TEXT,
     SIZE_TITLE,
     Theme,
-    scene_palette,
     text_font,
     visible,
     wrap,
 )
 from tetrarium_gui.words import t
 
-LEAST_LABEL_PIXELS = 26.0
-"""A cluster's name appears once the cluster is this wide on screen."""
-FULL_LABEL_PIXELS = 70.0
-MOST_LABELS = 40
-LONGEST_LABEL = 48
-LEGEND_WIDTH, LEGEND_LINE = 260, 18
-"""Pixels that the legend takes, and of each of its lines."""
+POINTER_MARGIN = 12.0
+"""Pixels between the edge of the picture and a mark that points out of it."""
 CARD_WIDTH = 320
 CARD_LINES = 4
-
-
-Box = tuple[float, float, float, float]
-"""Left, top, width, height in pixels."""
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A name on screen: box in pixels, opacity 0 … 1."""
-
-    text: str
-    box: Box
-    opacity: float
-    cluster: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,46 +52,6 @@ class Card:
     y: float
 
 
-def place_labels(
-    scene: Scene,
-    camera: Camera,
-    measure: QFontMetricsF,
-    *,
-    lit_clusters: frozenset[int] | None = None,
-    taken: Sequence[Box] = (),
-) -> list[Label]:
-    """Names of the clusters, greedy by importance (lit first, then the greater on screen), none over another
-    and none over the `taken` boxes (pixels: left, top, width, height)."""
-    if not scene.clusters:
-        return []
-    seen = camera.project(scene.cluster_centres)
-    depth = np.maximum(seen[:, 2], 1e-3)
-    pixels = 2 * scene.cluster_radii * camera.pixels_a_unit(depth)
-    sizes = np.array([c.size for c in scene.clusters])
-    shown = (seen[:, 2] > 0.5) & (pixels >= LEAST_LABEL_PIXELS) & (sizes > 1)
-    lit = np.array([lit_clusters is None or at in lit_clusters for at in range(len(scene.clusters))])
-    order = np.lexsort((-pixels, ~lit))
-    labels: list[Label] = []
-    for at in order:
-        if len(labels) == MOST_LABELS:
-            break
-        cluster = scene.clusters[at]
-        if not shown[at] or not cluster.name:
-            continue
-        text = visible(cluster.name)[:LONGEST_LABEL]
-        width, height = measure.horizontalAdvance(text) + 8, measure.height() + 2
-        x = seen[at, 0] - width / 2
-        y = seen[at, 1] + min(pixels[at] / 2, camera.height * 0.36) * 0.9 + 3
-        box = (float(x), float(y), width, height)
-        inside = x >= 0 and x + width <= camera.width and y >= 0 and y + height <= camera.height
-        if not inside or any(_overlap(box, other) for other in (*taken, *(label.box for label in labels))):
-            continue
-        share = (float(pixels[at]) - LEAST_LABEL_PIXELS) / (FULL_LABEL_PIXELS - LEAST_LABEL_PIXELS)
-        opacity = min(1.0, 0.45 + 0.55 * share) * (1.0 if lit[at] else 0.30)
-        labels.append(Label(text=text, box=box, opacity=opacity, cluster=int(at)))
-    return labels
-
-
 class Overlay(QWidget):
     """Sits over the canvas, lets the pointer through, and paints the words."""
 
@@ -119,6 +62,9 @@ class Overlay(QWidget):
         self.camera, self.theme = camera, theme
         self.scene: Scene | None = None
         self.lit_clusters: frozenset[int] | None = None
+        self.lit: list[int] = []
+        self.counted: Callable[[], Bool | None] = lambda: None
+        """Gives the clusters whose names tell how many memories they hold, (k,), since they are drawn as one body."""
         self.card: Card | None = None
         self.color_by = ColorBy.CLUSTER
         self.filtered: frozenset[int] = frozenset()
@@ -126,11 +72,13 @@ class Overlay(QWidget):
         self.links: tuple[Link, ...] = ()
         self.outline: tuple[tuple[float, float], ...] = ()
         self.outline_is_box = True
-        self.recalling = False
+        self.recalling = 0  # void memories of the recall that is lit
+        self.counts: list[int] = []  # memories of each palette index
         self.caption = ""
         self.unavailable = False
         self.badge = ""
         self.labels: list[Label] = []
+        self._lettering = Lettering()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -139,8 +87,10 @@ class Overlay(QWidget):
             self._paint_empty(painter)
         else:
             self._paint_links(painter, self.scene)
-            self._paint_labels(painter, self.scene)
-            self._paint_legend(painter)
+            self._paint_pointers(painter, self.scene)
+            lines = self.legend_lines()
+            self._paint_labels(painter, self.scene, self._corners(lines))
+            legend.paint(painter, self.theme, lines, self.filtered, self.height())
             self._paint_scale(painter)
         self._paint_caption(painter)
         self._paint_outline(painter)
@@ -159,43 +109,35 @@ class Overlay(QWidget):
             painter.setFont(text_font(SIZE_TEXT))
             painter.drawText(middle.translated(0, 34), Qt.AlignmentFlag.AlignCenter, t("space.empty_advice"))
 
-    def _paint_labels(self, painter: QPainter, scene: Scene) -> None:
+    def _paint_labels(self, painter: QPainter, scene: Scene, taken: list[Box]) -> None:
         font = text_font(SIZE_TEXT, bold=True)
         metrics = QFontMetricsF(font)
-        self.labels = place_labels(scene, self.camera, metrics, lit_clusters=self.lit_clusters, taken=self._corners())
-        halo, ink = QColor(self.theme.canvas_top), QColor(self.theme.text)
+        self.labels = place_labels(
+            scene,
+            self.camera,
+            metrics,
+            lit_clusters=self.lit_clusters,
+            hits=scene.centres[self.lit],
+            counted=self.counted(),
+            taken=taken,
+        )
         for label in self.labels:
-            path = QPainterPath()
-            path.addText(QPointF(label.box[0] + 4, label.box[1] + metrics.ascent() + 1), font, label.text)
             painter.setOpacity(label.opacity)
-            painter.strokePath(
-                path, QPen(halo, 3.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
-            )
-            painter.fillPath(path, ink)
+            self._lettering.draw(painter, label.text, label.box[0] + 4, label.box[1] + 1, font, self.theme)
         painter.setOpacity(1.0)
 
-    def _legend(self) -> list[tuple[str, str, bool, int | None]]:
-        """(colour, word, hatched, palette index of a class that can be filtered) of every row."""
-        colors = scene_palette(self.theme)
-        rows: list[tuple[str, str, bool, int | None]] = [
-            (colors[row.index], t(row.word), False, row.index) for row in legend_rows(self.color_by)
-        ]
-        if self.recalling:
-            rows.append((self.theme.muted, t("space.void"), False, None))
-        if self.scene is not None and self.scene.inhibited.any():
-            rows.append((self.theme.inhibited, t("space.inhibited"), True, None))
-        if self.away:
-            # First, so that the lines below stay under the pointer that filters.
-            rows.insert(0, (self.theme.muted, t("space.away", count=self.away), False, None))
-        return rows
+    def legend_lines(self) -> list[legend.Line]:
+        """The lines of the legend, as they stand."""
+        assert self.scene is not None
+        return legend.lines_of(
+            self.scene, self.theme, self.color_by, self.counts, recalling=self.recalling, away=self.away
+        )
 
     def legend_at(self, position: QPointF) -> int | None:
-        """The palette index of the class whose line is under the pointer, if one is."""
-        if self.scene is None or not len(self.scene) or position.x() > LEGEND_WIDTH:
+        """What a click on the legend filters, if the pointer is on such a line."""
+        if self.scene is None or not len(self.scene):
             return None
-        rows = self._legend()
-        at = int((position.y() - (self.height() - 2 * GRID - LEGEND_LINE * len(rows))) // LEGEND_LINE)
-        return rows[at][3] if 0 <= at < len(rows) else None
+        return legend.line_at(self.legend_lines(), self.height(), position)
 
     def _paint_links(self, painter: QPainter, scene: Scene) -> None:
         """Relations of the selected memory: a line each, from what says it to what it is about, with its word."""
@@ -223,6 +165,25 @@ class Overlay(QWidget):
             painter.drawText((one + other) / 2 + QPointF(6, -4), visible(link.kind)[:LONGEST_LABEL])
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
+    def _paint_pointers(self, painter: QPainter, scene: Scene) -> None:
+        """Hits that are out of the picture: a mark on its edge, towards each."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self.theme.accent))
+        painter.setFont(text_font(SIZE_SMALL, bold=True))
+        for mark in beacons.outside(self.camera, scene, self.lit, POINTER_MARGIN):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.save()
+            painter.translate(mark.x, mark.y)
+            painter.rotate(float(np.degrees(mark.direction)))
+            painter.drawPolygon([QPointF(8, 0), QPointF(-4, -6), QPointF(-4, 6)])
+            painter.restore()
+            if mark.count > 1:
+                painter.setPen(QColor(self.theme.accent))
+                inward = QPointF(np.cos(mark.direction), np.sin(mark.direction)) * -16.0
+                at = QPointF(mark.x, mark.y) + inward
+                painter.drawText(QRectF(at.x() - 12, at.y() - 8, 24, 16), Qt.AlignmentFlag.AlignCenter, str(mark.count))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
     def _paint_outline(self, painter: QPainter) -> None:
         """The box or lasso under the hand."""
         if len(self.outline) < 2:
@@ -238,36 +199,14 @@ class Overlay(QWidget):
             painter.drawPolygon(points)
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
-    def _corners(self) -> list[Box]:
+    def _corners(self, lines: list[legend.Line]) -> list[Box]:
         """Where legend, scale, caption and badge stand."""
-        rows = len(self._legend())
+        tall = legend.height_of(lines)
         return [
-            (0.0, self.height() - 2.0 * GRID - 18 * rows, 260.0, 18.0 * rows + 2 * GRID),
+            (0.0, self.height() - tall, float(legend.WIDTH), tall),
             (self.width() - 120.0, self.height() - 48.0, 120.0, 48.0),
             (0.0, 0.0, float(self.width()), 5.0 * GRID if self.caption or self.badge else 0.0),
         ]
-
-    def _paint_legend(self, painter: QPainter) -> None:
-        rows = self._legend()
-        painter.setFont(text_font(SIZE_SMALL))
-        y = self.height() - 2 * GRID - 18 * len(rows)
-        for color, word, hatched, index in rows:
-            painter.setOpacity(0.35 if index in self.filtered else 1.0)
-            swatch = QRectF(2 * GRID, y + 4, 10, 10)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(color))
-            painter.drawPolygon([swatch.bottomLeft(), QPointF(swatch.center().x(), swatch.top()), swatch.bottomRight()])
-            if hatched:
-                painter.setPen(QPen(QColor(self.theme.canvas_top), 1.2))
-                for step in (4.0, 7.5):
-                    painter.drawLine(
-                        QPointF(swatch.left() + step - 1.5, swatch.bottom()),
-                        QPointF(swatch.left() + step + 1.5, swatch.bottom() - 5),
-                    )
-            painter.setPen(QColor(self.theme.muted))
-            painter.drawText(QRectF(2 * GRID + 18, y, 240, 18), Qt.AlignmentFlag.AlignVCenter, word)
-            y += 18
-        painter.setOpacity(1.0)
 
     def _paint_scale(self, painter: QPainter) -> None:
         """One edge at the centre of interest, so that near and far are known."""
@@ -323,13 +262,3 @@ class Overlay(QWidget):
         painter.setPen(QColor(self.theme.muted))
         shown = painter.fontMetrics().elidedText(card.line, Qt.TextElideMode.ElideRight, CARD_WIDTH - 3 * GRID)
         painter.drawText(QPointF(box.left() + 1.75 * GRID, baseline + 4), shown)
-
-
-def _overlap(one: Box, other: Box) -> bool:
-    gap = 4.0
-    return (
-        one[0] < other[0] + other[2] + gap
-        and other[0] < one[0] + one[2] + gap
-        and one[1] < other[1] + other[3] + gap
-        and other[1] < one[1] + one[3] + gap
-    )

@@ -29,7 +29,7 @@ GEOMETRY = np.dtype([("voxel", np.int32, 3), ("born", np.float32)])
 LOOK_BYTES = 4
 """Palette index · state · flags · turn in the lighting order."""
 
-STATE_LIVE, STATE_VOID, STATE_INHIBITED = 0, 1, 2
+STATE_LIVE, STATE_VOID, STATE_INHIBITED, STATE_QUARANTINED = 0, 1, 2, 3
 FLAG_LIT, FLAG_SELECTED, FLAG_HOVERED, FLAG_MARKED, FLAG_HIDDEN = 1, 2, 4, 8, 16
 ANCHOR_SHIFT = 6
 """The two high bits of the flags name the corner from which a new memory grows."""
@@ -43,6 +43,8 @@ class Scene:
 
     voxels: (n, 3) int32, lattice units; centres: (n, 3) float32, world units
     cluster: (n,) int32, index into `clusters`; palette of cluster and category: (n,) uint8
+    hues: (k,) uint8, palette index of each cluster
+    inhibited, quarantined: (n,) bool; what is in quarantine is inhibited too; clients: programs that stored memories
     cluster_centres: (k, 3), cluster_radii: (k,) float32, world units
     anchors: (n,) uint8, a corner 0 … 3 that is shared with an earlier memory where there is one
     shared: (m, 3) float32, vertices of two memories or more, world units
@@ -58,7 +60,10 @@ class Scene:
     cluster_palette: UInt8
     category_palette: UInt8
     inhibited: Bool
+    quarantined: Bool
+    clients: tuple[str, ...]
     clusters: tuple[Cluster, ...]
+    hues: UInt8
     cluster_centres: Float32
     cluster_radii: Float32
     anchors: UInt8
@@ -101,7 +106,10 @@ def scene_of(snapshot: SpaceSnapshot, earlier: Scene | None = None) -> Scene:
         cluster_palette=hues[snapshot.cluster] if len(snapshot) else np.zeros(0, np.uint8),
         category_palette=(snapshot.category + CATEGORY_PALETTE_START).astype(np.uint8),
         inhibited=snapshot.inhibited,
+        quarantined=snapshot.quarantined,
+        clients=snapshot.clients,
         clusters=snapshot.clusters,
+        hues=hues,
         cluster_centres=cluster_centres,
         cluster_radii=cluster_radii,
         anchors=anchors,
@@ -151,6 +159,7 @@ def looks(
         look[lit, 2] |= FLAG_LIT
         look[lit, 3] = np.linspace(0, 255, max(1, len(lit))).astype(np.uint8)[: len(lit)]
     look[scene.inhibited, 1] = STATE_INHIBITED
+    look[scene.quarantined, 1] = STATE_QUARANTINED
     if marked:
         look[[scene.rows[i] for i in marked if i in scene.rows], 2] |= FLAG_MARKED
     if away is not None:

@@ -2,8 +2,9 @@
 
 `TETRAHEDRON`: 12 corners a memory; the lattice gives place and orientation from three integers. Edges come
 from barycentric coordinates, so that they cost nothing and stay one pixel wide.
-`FAR`: the same memories as points, where a face is smaller than a few pixels.
+`HULL`: a small cluster as one body. `FAR`: the same memories as points, where a face is smaller than a few pixels.
 `BACKDROP`: the vertical gradient, one triangle. `DOT`: shared vertices, and the halo round the selection.
+`BEACON`: the light of a hit, and a body for it where its tetrahedron would be a speck.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ TETRAHEDRON_FRAGMENT = (
     """#version 330 core
 in vec3 edge; in vec3 eye_normal; in vec3 eye_position;
 flat in uvec4 mark;
-uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 selection_color;
+uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 quarantine_color; uniform vec3 selection_color;
 uniform float dimming; uniform float dim_share; uniform float reveal;
 uniform float fog_start; uniform float fog_end; uniform float pixel_ratio; uniform float light_theme;
 out vec4 color;
@@ -116,6 +117,8 @@ void main() {
         base = mix(inhibited_color * 0.80, mix(inhibited_color * 1.15, inhibited_color * 0.28, dark), detail);
     }
 
+    if (state == 3u) base = mix(vec3(dot(base, vec3(0.299, 0.587, 0.114))), base, 0.35) * 0.62;   // in quarantine
+
     vec3 normal = normalize(eye_normal);
     float key = max(dot(normal, normalize(vec3(-0.45, 0.70, 0.56))), 0.0);
     float fill = max(dot(normal, normalize(vec3(0.75, -0.15, 0.64))), 0.0);
@@ -126,9 +129,17 @@ void main() {
 
     float heart = min(min(edge.x, edge.y), edge.z) * 3.0;          // 0 on an edge, 1 in the middle of the face
     face *= mix(1.06, 0.90, heart * detail);
-    vec3 inside = smoothstep(width * 0.35, width * (selected ? 2.6 : 1.5) * pixel_ratio, edge);
+    bool hit = lit && dimming > 0.0;
+    vec3 inside = smoothstep(width * 0.35, width * (selected ? 2.6 : hit ? 2.0 : 1.5) * pixel_ratio, edge);
     float line = 1.0 - min(min(inside.x, inside.y), inside.z);
     vec3 edge_color = mix(face, light_theme > 0.5 ? vec3(1.0) : mix(base, vec3(1.0), 0.45), 0.55);
+    if (hit) edge_color = mix(edge_color, light_theme > 0.5 ? base * 0.45 : mix(base, vec3(1.0), 0.8), dimming);
+    if (state == 3u) {                                             // amber dashes, ten a face, readable without colour
+        vec3 broad = smoothstep(width * 1.2, width * 3.0 * pixel_ratio, edge);
+        vec3 along = step(0.45, fract(edge.yzx * 4.5));
+        line = max(max((1.0 - broad.x) * along.x, (1.0 - broad.y) * along.y), (1.0 - broad.z) * along.z);
+        edge_color = quarantine_color; detail = max(detail, 0.8);
+    }
     if (hovered) { face = mix(face, vec3(1.0), 0.16); edge_color = mix(selection_color, base, 0.15); detail = 1.0; }
     if (marked) { face = mix(face, selection_color, 0.22); edge_color = selection_color; detail = max(detail, 0.75); }
     if (selected) { face = mix(face, vec3(1.0), 0.24); edge_color = selection_color; detail = 1.0; }
@@ -150,7 +161,7 @@ FAR_VERTEX = """#version 330 core
 layout(location = 4) in ivec3 voxel;
 layout(location = 6) in uvec4 look;
 uniform mat4 view; uniform mat4 projection;
-uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 selection_color;
+uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 quarantine_color; uniform vec3 selection_color;
 uniform float dimming; uniform float reveal; uniform float dim_share; uniform float light_theme;
 uniform float fog_start; uniform float fog_end; uniform float pixels_a_world_unit; uniform float level_depth;
 flat out vec4 shown;                                               // colour; share of the background in it
@@ -172,6 +183,7 @@ void main() {
     vec3 base = palette[min(look.x, 56u)];
     if (look.y == 1u) base = voided(base);
     if (look.y == 2u) base = inhibited_color * 0.80;
+    if (look.y == 3u) base = quarantine_color * 0.85;
     int turn = (voxel.x * 7 + voxel.y * 13 + voxel.z * 29) & 7;    // faces meet the light at many angles
     base *= (light_theme > 0.5 ? 0.74 : 0.62) + 0.055 * float(turn);
     if (chosen) base = mix(base, selection_color, 0.6);
@@ -199,10 +211,47 @@ void main() {
 """
 )
 
+HULL_VERTEX = """#version 330 core
+layout(location = 0) in int cluster;
+uniform samplerBuffer corners;                                     // x, y, z in the world; palette index
+uniform mat4 view; uniform mat4 projection;
+out vec3 eye_position; flat out int color_index;
+void main() {
+    vec4 corner = texelFetch(corners, cluster * 42 + gl_VertexID);
+    vec4 seen = view * vec4(corner.xyz, 1.0);
+    gl_Position = projection * seen;
+    eye_position = seen.xyz;
+    color_index = int(corner.w);
+}
+"""
+
+HULL_FRAGMENT = (
+    """#version 330 core
+in vec3 eye_position; flat in int color_index;
+uniform vec3 palette[57]; uniform float dimming; uniform float dim_share; uniform float light_theme;
+uniform float fog_start; uniform float fog_end;
+out vec4 color;
+"""
+    + _BACKGROUND
+    + """
+void main() {
+    vec3 base = palette[color_index];
+    vec3 normal = normalize(cross(dFdx(eye_position), dFdy(eye_position)));
+    float key = max(dot(normal, normalize(vec3(-0.45, 0.70, 0.56))), 0.0);
+    float fill = max(dot(normal, normalize(vec3(0.75, -0.15, 0.64))), 0.0);
+    float rim = pow(1.0 - abs(normal.z), 3.0);
+    vec3 shown = base * ((light_theme > 0.5 ? 0.62 : 0.42) + 0.50 * key + 0.22 * fill) + rim * 0.16 * base;
+    shown = mix(shown, mix(background(), shown, dim_share), dimming);
+    color = vec4(mix(shown, background(), smoothstep(fog_start, fog_end, -eye_position.z) * 0.72), 1.0);
+}
+"""
+)
+
 DOT_VERTEX = """#version 330 core
 layout(location = 0) in vec3 position;
 uniform mat4 view; uniform mat4 projection;
-uniform float world_size; uniform float most_pixels; uniform float pixels_a_world_unit; uniform float towards_eye;
+uniform float world_size; uniform float least_pixels; uniform float most_pixels; uniform float pixels_a_world_unit;
+uniform float towards_eye;
 uniform float level_depth;                                         // without perspective: the depth whose size all have
 out float eye_depth;
 void main() {
@@ -211,7 +260,7 @@ void main() {
     gl_Position = projection * seen;
     eye_depth = -seen.z;
     float depth = level_depth > 0.0 ? level_depth : max(eye_depth, 1e-3);
-    gl_PointSize = clamp(world_size * pixels_a_world_unit / depth, 1.0, most_pixels);
+    gl_PointSize = clamp(world_size * pixels_a_world_unit / depth, least_pixels, most_pixels);
 }
 """
 
@@ -225,5 +274,48 @@ void main() {
     alpha *= strength * (1.0 - smoothstep(fade_start, fade_end, eye_depth));
     if (alpha < 0.004) discard;
     color = vec4(dot_color, alpha);
+}
+"""
+
+BEACON_VERTEX = """#version 330 core
+layout(location = 0) in vec3 position;
+layout(location = 1) in float color_index;
+layout(location = 2) in float turn;
+uniform mat4 view; uniform mat4 projection;
+uniform vec3 palette[57]; uniform vec3 inhibited_color;
+uniform float reveal; uniform float pixels_a_world_unit; uniform float level_depth; uniform float pixel_ratio;
+uniform float least_pixels;
+flat out vec3 base; flat out float size; flat out float body; flat out float strength;
+void main() {
+    vec4 seen = view * vec4(position, 1.0);
+    gl_Position = projection * seen;
+    float edge = pixels_a_world_unit / (level_depth > 0.0 ? level_depth : max(-seen.z, 1e-3)) / pixel_ratio;
+    float lit = smoothstep(0.0, 0.12, reveal - turn + 0.12 * step(0.999, reveal));
+    body = lit * (1.0 - smoothstep(least_pixels, least_pixels * 1.5, edge));
+    strength = lit * mix(0.62, 0.26, smoothstep(least_pixels, 60.0, edge));
+    size = clamp(2.9 * edge, 38.0, 190.0) * pixel_ratio;
+    gl_PointSize = size;
+    base = color_index > 254.0 ? inhibited_color : palette[int(color_index)];
+    if (lit <= 0.0) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+}
+"""
+
+BEACON_FRAGMENT = """#version 330 core
+flat in vec3 base; flat in float size; flat in float body; flat in float strength;
+uniform float least_pixels; uniform float pixel_ratio; uniform float light_theme;
+out vec4 color;
+float triangle(vec2 p, float radius) {                             // signed distance to an upright triangle
+    return max(dot(vec2(abs(p.x), p.y), vec2(0.866, 0.5)), -p.y) - radius;
+}
+void main() {
+    vec2 at = (gl_PointCoord * 2.0 - 1.0) * vec2(1.0, -1.0);
+    float glow = strength * pow(max(0.0, 1.0 - length(at)), light_theme > 0.5 ? 1.9 : 2.4);
+    float away = triangle(at * size * 0.5, least_pixels * 0.29 * pixel_ratio);
+    float solid = body * (1.0 - smoothstep(-0.7, 0.7, away));
+    float rim = smoothstep(-2.1, -0.7, away / pixel_ratio);
+    vec3 bright = light_theme > 0.5 ? base * 0.45 : mix(base, vec3(1.0), 0.8);
+    float alpha = max(glow, solid);
+    if (alpha < 0.004) discard;
+    color = vec4(mix(base, mix(base, bright, rim), step(glow, solid)), alpha);
 }
 """

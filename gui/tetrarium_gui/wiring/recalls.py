@@ -7,10 +7,13 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from tetrarium.model import Reason, RecallTrace, SpaceStats
+from tetrarium.model import LetThrough, Reason, RecallTrace, SpaceStats
+from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.panels.settings import BUDGET, Dials
 from tetrarium_gui.state import Highlight, highlight_of_recall
+from tetrarium_gui.style import visible
 from tetrarium_gui.wiring.desk import Desk
+from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
 
 
@@ -34,6 +37,11 @@ class Recalls(QObject):
         desk.bridge.stats_ready.connect(self._show_dials)
         desk.bridge.recalled.connect(lambda _: panels.settings.invite())
         self._dials_shown = False
+        panels.settings.void_again_asked.connect(self.void_again)
+        desk.state.selection_changed.connect(panels.voids.set_selected)
+        self._themes = WhenSeen(desk.docks["settings"], self._ask_themes)
+        desk.bridge.opened.connect(self._themes.ask)
+        desk.bridge.changed.connect(lambda _: self._themes.ask())
 
     def open(self, trace: RecallTrace) -> None:
         """Show any recall, of whoever asked, in Voids and in the space."""
@@ -59,14 +67,29 @@ class Recalls(QObject):
             self._rehearse(trace, lambda new: self._show_rehearsal(new, words), through=tuple(ids))
 
     def let_through_always(self, ids: Sequence[str]) -> None:
-        """No recall voids these any more; the one on show is asked again."""
+        """No recall voids the theme of these any more; the one on show is asked again."""
         trace = self._desk.panels.voids.trace
-        self._desk.bridge.edit(
-            lambda s: s.let_through(ids),
-            lambda _: self._desk.tell(t("recalls.always", count=len(ids)), undo=lambda: self._void_again(ids)),
-        )
-        if trace is not None:
-            self._rehearse(trace, lambda new: self._show_rehearsal(new, t("recalls.always", count=len(ids))))
+
+        def told(theme: LetThrough) -> None:
+            words = t("recalls.always", theme=visible(" · ".join(theme.words)))
+            self._desk.tell(words, t("recalls.always_advice"), undo=lambda: self.void_again(theme.id))
+            self._ask_themes()
+            if trace is not None:
+                self._rehearse(trace, lambda new: self._show_rehearsal(new, words))
+
+        self._desk.bridge.edit(lambda s: s.let_through(ids, client=CLIENT), told)
+
+    def void_again(self, theme_id: str) -> None:
+        """A theme that was always let through may be void again."""
+        trace = self._desk.panels.voids.trace
+
+        def told(_: object) -> None:
+            self._desk.tell(t("recalls.void_again"))
+            self._ask_themes()
+            if trace is not None:
+                self._rehearse(trace, lambda new: self._show_rehearsal(new, t("recalls.void_again")))
+
+        self._desk.bridge.edit(lambda s: s.void_again(theme_id, client=CLIENT), told)
 
     def compare(self, memory_id: str) -> None:
         """The last recall with the inhibition of a memory, and without."""
@@ -112,11 +135,8 @@ class Recalls(QObject):
         self._desk.panels.voids.show_trace(trace, words)
         self._desk.state.set_highlight(highlight_of_recall(trace))
 
-    def _void_again(self, ids: Sequence[str]) -> None:
-        self._desk.bridge.edit(
-            lambda s: s.let_through(ids, always=False),
-            lambda _: self._desk.tell(t("recalls.void_again", count=len(ids))),
-        )
+    def _ask_themes(self) -> None:
+        self._desk.bridge.ask("themes", lambda s: s.let_through_always(), self._desk.panels.settings.show_themes)
 
     def _show_pass(self, at: int) -> None:
         """The space shows what is known after the pass: candidates lit, then zones dark, then the answer."""
