@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -82,6 +83,28 @@ def test_a_backup_of_another_space_is_refused_and_makes_no_copies_without_end(tm
         assert len(one.backups()) == 2
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes among files there")
+def test_strange_files_in_the_folder_stop_nothing(tmp_path: Path) -> None:
+    with tetrarium.open_space(tmp_path, reserve_bytes=0) as space:
+        gone = str(space.store(FACT).id)
+        copy = space.backup().name
+    folder = tmp_path / paths.BACKUPS
+    (folder / f"{copy}.sum").write_text('{"seq": "x"}')
+    (folder / "20260101T000000Z-asked.db").mkdir()
+    (folder / "20269901T000000Z-asked.db").write_bytes(b"of no day")
+    (folder / "20260102T000000Z-asked.db").write_bytes(b"no store")
+    os.mkfifo(folder / "20260103T000000Z-asked.db")
+    (tmp_path / paths.RESERVE_FILE).mkdir()
+    (tmp_path / paths.AUDIT_FILE).write_text("[]")
+    with tetrarium.open_space(tmp_path) as space:
+        assert [backup.name for backup in space.backups()] == [copy, "20260102T000000Z-asked.db"]
+        for _ in range(5):
+            space.maintain()
+        (check,) = [check for check in space.health().checks if check.name == "backups"]
+        assert check.examples == ("20260102T000000Z-asked.db",)
+        assert space.erase_with_proof([gone]).is_gone
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 def test_what_is_erased_is_erased_in_backups_that_are_only_linked_to(tmp_path: Path) -> None:
     elsewhere, folder = tmp_path / "elsewhere", tmp_path / "space"
@@ -126,8 +149,12 @@ def test_a_recall_that_one_program_kept_does_not_outlive_an_erasure_by_another(t
 @pytest.mark.expects_log_warning
 @pytest.mark.parametrize(
     ("words", "other"),
-    [(b"unicode61 remove", b"unicode60 remove"), (b"tokenchars '._/", b"tokenchars '._o")],
-    ids=["an unknown way to cut words", "another list of characters"],
+    [
+        (b"unicode61 remove", b"unicode60 remove"),
+        (b"tokenchars '._/", b"tokenchars '._o"),
+        (b"tokenchars '._/", b"tokenchars '._\xaf"),
+    ],
+    ids=["an unknown way to cut words", "another list of characters", "no text"],
 )
 def test_a_changed_bit_in_the_definition_of_the_full_text_index_is_put_right_before_it_answers(
     tmp_path: Path, words: bytes, other: bytes

@@ -55,7 +55,13 @@ def define_fulltext(connection: apsw.Connection) -> None:
 
 
 def _defined(connection: apsw.Connection) -> dict[str, str]:
+    # As bytes: a changed bit may leave what is no text any more.
     rows: list[Any] = connection.execute(
-        "SELECT name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%'"
+        "SELECT CAST(name AS BLOB), CAST(sql AS BLOB) FROM main.sqlite_schema "
+        "WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%'"
     ).fetchall()
-    return {str(name): " ".join(str(sql).split()) for name, sql in rows}
+    return {_text(name): " ".join(_text(sql).split()) for name, sql in rows}
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
