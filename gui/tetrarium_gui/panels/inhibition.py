@@ -17,6 +17,8 @@ from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
 from tetrarium_gui.words import t
 
 PAGES = ("edges", "pairs", "waiting")
+CHAIN_WORDS = 80
+"""Characters of each memory of a chain that are told."""
 MOST_DIFFERENCES = 12
 """Memories that the preview names on each side."""
 
@@ -34,6 +36,7 @@ class InhibitionPanel(QWidget):
     supersede_asked = Signal(str, str)  # newer, older
     free_asked = Signal(str)  # a memory in quarantine that is harmless
     trash_asked = Signal(str)  # and one that is not
+    chain_shown = Signal(object)  # ids of the corrections that hang together, the oldest first
 
     def __init__(self, theme: Theme, excerpt_of: Callable[[str], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,6 +55,10 @@ class InhibitionPanel(QWidget):
         self.preview.setWordWrap(True)
         self.preview.setMargin(GRID)
         self.preview.hide()
+        self.chain = PlainLabel(size=SIZE_SMALL)
+        self.chain.setWordWrap(True)
+        self.chain.setMargin(GRID)
+        self.chain.hide()
         self.add = button("inhibition.add", self.add_asked.emit)
         self.lift = button("inhibition.lift", lambda: self._with_edge(self.lift_asked.emit), primary=True)
         self.amend = button("inhibition.amend", self._ask_reason)
@@ -76,6 +83,7 @@ class InhibitionPanel(QWidget):
         for empty in (self.empty, self.no_pairs, self.none_waits):
             empty.set_theme(theme)
         self.preview.setStyleSheet(f"color: {theme.text};")
+        self.chain.setStyleSheet(f"color: {theme.muted};")
 
     def show_edges(self, edges: Sequence[Inhibition]) -> None:
         self._edges = {f"{at}": edge for at, edge in enumerate(reversed(edges))}
@@ -145,6 +153,31 @@ class InhibitionPanel(QWidget):
         if memory_id := self.waiting.current_key():
             act(memory_id)
 
+    def _show_chain(self) -> None:
+        """What was corrected by what and that again, for the edge that is chosen; one edge alone says it in its row."""
+        edge = self._edges.get(self.edges.current_key())
+        ids = self._chain_of(edge) if edge is not None else ()
+        self.chain.setVisible(len(ids) > 2)
+        if len(ids) > 2:
+            words = [visible(self._excerpt_of(one))[:CHAIN_WORDS] for one in ids]
+            self.chain.setText(t("inhibition.chain", words=" → ".join(f"“{one}…”" for one in words)))
+        if edge is not None:
+            self.chain_shown.emit(ids)
+
+    def _chain_of(self, edge: Inhibition) -> tuple[str, ...]:
+        """From the oldest memory that was corrected to the one that holds now, over the edges in force."""
+        after = {e.target: e.successor for e in self._edges.values() if e.lifted_at is None and e.successor}
+        before = {successor: target for target, successor in after.items()}
+        first, seen = edge.target, {edge.target}
+        while (earlier := before.get(first)) is not None and earlier not in seen:
+            seen.add(earlier)
+            first = earlier
+        chain, here = [first], first
+        while (later := after.get(here)) is not None and later not in chain:
+            chain.append(later)
+            here = later
+        return tuple(chain)
+
     def _ask_reason(self) -> None:
         if (edge := self._edge()) is not None:
             self.sheet.ask(
@@ -164,13 +197,14 @@ class InhibitionPanel(QWidget):
         for made in (self.free, self.trash):
             made.setEnabled(bool(self.waiting.current_key()))
         self.preview.hide()
+        self._show_chain()
 
     def _lay_out(self) -> None:
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         edge_buttons, pair_buttons = (self.add, self.compare, self.amend, self.lift), (self.both, self.supersede)
         for name, parts, buttons in (
-            ("inhibition.tab_edges", (self.sheet, self.preview, self.empty, self.edges), edge_buttons),
+            ("inhibition.tab_edges", (self.sheet, self.preview, self.chain, self.empty, self.edges), edge_buttons),
             ("inhibition.tab_pairs", (self.no_pairs, self.pairs), pair_buttons),
             ("inhibition.tab_waiting", (self.none_waits, self.waiting), (self.trash, self.free)),
         ):
@@ -183,7 +217,7 @@ class InhibitionPanel(QWidget):
                 row.addWidget(made)
             column.addLayout(row)
             for part in parts:
-                column.addWidget(part, 0 if part in (self.sheet, self.preview) else 1)
+                column.addWidget(part, 0 if part in (self.sheet, self.preview, self.chain) else 1)
             self.tabs.addTab(page, t(name, count=0))
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
