@@ -62,7 +62,8 @@ class InhibitionPanel(QWidget):
         self.add = button("inhibition.add", self.add_asked.emit)
         self.lift = button("inhibition.lift", lambda: self._with_edge(self.lift_asked.emit), primary=True)
         self.amend = button("inhibition.amend", self._ask_reason)
-        self.compare = button("inhibition.compare", lambda: self._with_edge(self.preview_asked.emit))
+        self.compare = button("inhibition.compare", self._compare)
+        self._selected = ""
         self.both = button("inhibition.both_true", lambda: self._with_pair(self.both_true_asked.emit))
         self.supersede = button(
             "inhibition.supersede", lambda: self._with_pair(self.supersede_asked.emit), primary=True
@@ -117,12 +118,18 @@ class InhibitionPanel(QWidget):
         """Bring one of PAGES to the front."""
         self.tabs.setCurrentIndex(PAGES.index(name))
 
-    def show_preview(self, with_it: RecallTrace, without: RecallTrace) -> None:
-        """The last recall as it is, and as it would be if the chosen memory were released."""
+    def set_selected(self, memory_id: str) -> None:
+        """A memory that was selected anywhere in the window: what would be without it can be looked at first."""
+        self._selected = memory_id
+        self._allow_comparing()
+
+    def show_preview(self, with_it: RecallTrace, without: RecallTrace, *, inhibiting: bool = False) -> None:
+        """The last recall as it is, and as it would be if the chosen memory were released, or were inhibited."""
         now, then = {h.id for h in with_it.blocks}, {h.id for h in without.blocks}
         came = [h.id for h in without.blocks if h.id not in now]
         went = [h.id for h in with_it.blocks if h.id not in then]
-        lines = [t("inhibition.preview", query=visible(with_it.query)[:120])]
+        words = "inhibition.preview_inhibiting" if inhibiting else "inhibition.preview"
+        lines = [t(words, query=visible(with_it.query)[:120])]
         for name, ids in (("inhibition.would_come", came), ("inhibition.would_go", went)):
             lines += [f"{t(name)} {visible(self._excerpt_of(i))[:110]}" for i in ids[:MOST_DIFFERENCES]]
         if len(lines) == 1:
@@ -178,6 +185,17 @@ class InhibitionPanel(QWidget):
             here = later
         return tuple(chain)
 
+    def _compare(self) -> None:
+        """With the edge that is chosen lifted; with none chosen, with the selected memory inhibited."""
+        edge = self._edge()
+        if memory_id := edge.target if edge is not None else self._selected:
+            self.preview_asked.emit(memory_id)
+
+    def _allow_comparing(self) -> None:
+        lifting = self._edge() is not None
+        self.compare.setText(t("inhibition.compare" if lifting else "inhibition.compare_inhibited"))
+        self.compare.setEnabled(lifting or bool(self._selected))
+
     def _ask_reason(self) -> None:
         if (edge := self._edge()) is not None:
             self.sheet.ask(
@@ -190,8 +208,9 @@ class InhibitionPanel(QWidget):
             )
 
     def _allow(self) -> None:
-        for made in (self.lift, self.amend, self.compare):
+        for made in (self.lift, self.amend):
             made.setEnabled(self._edge() is not None)
+        self._allow_comparing()
         for made in (self.both, self.supersede):
             made.setEnabled(bool(self.pairs.current_key()))
         for made in (self.free, self.trash):
