@@ -249,6 +249,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_encryption.py::test_encrypting_changing_the_key_and_decrypting_keep_every_byte_of_the_truth",
         "journeys/test_encryption.py::test_an_encryption_or_a_change_of_key_that_was_cut_short_opens",
         "journeys/test_encryption.py::test_nothing_is_encrypted_while_another_program_has_the_space_open",
+        "journeys/test_encryption.py::test_nobody_can_store_into_a_file_that_is_being_encrypted",
     ),
     "A key that is missing, wrong, lost or of another space is said with what to do; an unsafe keychain is recognised.": (
         "journeys/test_encryption.py::test_a_missing_or_wrong_key_is_said_with_what_to_do_and_nothing_changes",
@@ -258,6 +259,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_encryption.py::test_a_space_opens_with_the_keychains_key_without_asking_and_is_lost_with_it",
         "journeys/test_encryption.py::test_a_keychain_that_keeps_nothing_or_keeps_it_in_the_open_is_recognised",
         "journeys/test_encryption.py::test_the_command_line_encrypts_and_a_headless_program_needs_its_passphrase",
+        "journeys/test_encryption.py::test_a_passphrase_file_that_others_can_read_is_refused_and_its_words_are_in_no_message",
+        "journeys/test_encryption.py::test_an_ide_opens_an_encrypted_space_by_the_file_that_its_entry_names",
     ),
     "A knowledge graph of another memory server, and what agents keep in Markdown, come in by the same way: seen first, masked, "
     "screened, once, and taken back.": ("journeys/test_peers.py::*",),
@@ -377,6 +380,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "The bar on top says which space this is, how many agents are connected and whether all is well, leads to each by a click or by the "
     "keyboard, and switches spaces.": ("gui/test_top_bar.py::*",),
+    "Where there is a tray, it tells who is connected, and keeps the closed window only if the person chose that; nothing needs one.": (
+        "gui/test_tray.py::*",
+    ),
     "A window of the same user is told by the host who is connected and exactly what each of them got; it keeps no host alive, "
     "slows nobody, and what either end says is input to the other.": (
         "journeys/test_watching.py::*",
@@ -400,6 +406,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
     "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
+    "A crash among the copies of a space costs none of them, and keeps no deletion for good waiting.": (
+        "faults/test_copies_cut_short.py::*",
+    ),
     "The check of a store calls nothing damaged because somebody stores meanwhile.": (
         "faults/test_checks_beside_writers.py::*",
     ),

@@ -109,7 +109,7 @@ def run(data_dir: Path | None = None, *, sample: bool = False) -> int:
     # Python hears a signal when Qt next calls it: within one look of the engine for what others stored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(
-            number, lambda *_: QTimer.singleShot(0, lambda: shell.window.close())
+            number, lambda *_: QTimer.singleShot(0, lambda: shell.window.leave())
         )  # also heard before the loop runs
     collect_here(application)
     shell.show()

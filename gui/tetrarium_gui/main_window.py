@@ -37,6 +37,7 @@ from tetrarium_gui.wiring.recalls import Recalls
 from tetrarium_gui.wiring.slowness import Slowness
 from tetrarium_gui.wiring.top import Top
 from tetrarium_gui.wiring.topics import Topics
+from tetrarium_gui.wiring.tray import Tray
 from tetrarium_gui.words import set_language, t
 
 FIRST_SIZE = (1440, 900)
@@ -52,7 +53,7 @@ class MainWindow(QMainWindow):
     def __init__(self, bridge: Bridge, settings: QSettings, *, opengl: bool = True) -> None:
         super().__init__()
         self.setObjectName("tetrarium")
-        self.bridge, self._settings = bridge, settings
+        self.bridge, self._settings, self._leaving = bridge, settings, False
         set_language(str(settings.value("language", "system")))
         self.state = WindowState(self)
         self._choice = str(settings.value("appearance", "system"))
@@ -118,7 +119,7 @@ class MainWindow(QMainWindow):
     # --- wiring ---------------------------------------------------------------------------------
     def _connect_commands(self) -> None:
         for name, act in (
-            ("quit", self.close),
+            ("quit", self.leave),
             ("palette", self.palette_box.open),
             ("fit_all", self.space.fit_all),
             ("fit_selection", self.space.fit_selection),
@@ -148,6 +149,7 @@ class MainWindow(QMainWindow):
     def _connect_bridge(self) -> None:
         self.following.clients_changed.connect(self.panels.activity.show_clients)
         self.top = Top(self.desk, self.top_bar, self.places, self.following, self.live)
+        self.tray = Tray(self.desk, self.following)
         self.bridge.snapshot_ready.connect(self._take_snapshot)
         self.bridge.growing.connect(self._take_growth)
         self.bridge.opened.connect(lambda: self.space.set_caption(""))
@@ -158,6 +160,18 @@ class MainWindow(QMainWindow):
         self.bridge.opened.connect(self.locked.put_away)
         self.locked.tried.connect(self.bridge.unlock)
         self.locked.elsewhere_asked.connect(self.commands["open_space"].trigger)
+
+    def make_room(self) -> None:
+        """Close for good, with nothing left in the tray: another window follows."""
+        self._leaving = True
+        self.close()
+
+    def leave(self) -> None:
+        """Close for good, and end the program."""
+        was_hidden = self.isHidden()
+        self.make_room()
+        if was_hidden:
+            QGuiApplication.quit()  # Qt ends with the last window that is seen, and this one was not
 
     def open_memory(self, memory_id: str) -> None:
         """Select a memory and bring it into view."""
@@ -212,6 +226,7 @@ class MainWindow(QMainWindow):
         self.setStyleSheet(style.style_sheet(self.theme))
         for part in (self.space, self.status, self.top_bar, *self.panels.by_name().values()):
             part.set_theme(self.theme)
+        self.tray.set_theme(self.theme)
         self.palette_box.set_theme(self.theme)
         self.notices.theme = self.theme
         self.welcome.set_theme(self.theme)
@@ -225,8 +240,13 @@ class MainWindow(QMainWindow):
         self.locked.arrange()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self.tray.keeps and not self._leaving:
+            event.ignore()
+            self.tray.take_in()
+            return
         if self.commands["only_space"].isChecked():
             self.commands["only_space"].setChecked(False)
         self.docks.keep(self._settings)
+        self.tray.leave()
         self.closing.emit()
         super().closeEvent(event)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from waiting import pressed, settled, until
 
@@ -201,7 +201,9 @@ def test_an_agent_with_an_engine_of_its_own_is_told_by_the_audit_and_nobody_is_t
     assert got == [kiosk]
     told = [row for row in rows(activity.feed) if row[1] == "recalled"]
     assert sorted(row[0] for row in told) == ["aider 2.1", "claude-code 2.1"]
+    window.state.set_highlight(None)
     opened(qtbot, activity.feed, words)
+    until(qtbot, lambda: window.state.highlight is not None)
     assert list(window.state.highlight.lit) == got
 
 
@@ -217,20 +219,33 @@ def test_the_lights_go_on_in_order_and_out_again_and_a_burst_does_not_flicker(
     settled(qtbot, window.space)
     window.commands["reduced_motion"].setChecked(False)
     shown: list[str] = []
-    first: list[tuple[float, float]] = []
+    frames: list[tuple[float, float]] = []
 
     def look() -> None:
+        """How bright the best and the last of what is lit are, frame by frame."""
         lit = window.state.highlight
-        shown.append("" if lit is None else lit.title)
-        if lit is not None and not first:
-            first.append((light(window, lit.lit[0]), light(window, lit.lit[-1])))
+        if lit is not None and not (frames and window.space.is_still):
+            frames.append((light(window, lit.lit[0]), light(window, lit.lit[-1])))
 
-    window.state.highlight_changed.connect(look)
-    got = agent.recall(QUESTION, budget=320)
-    until(qtbot, lambda: bool(first))
-    settled(qtbot, window.space)
-    assert first[0][0] == pytest.approx(light(window, got[0]), abs=0.05), "the best memory is lit at once"
-    assert first[0][1] < 0.6 * light(window, got[-1]), "the last one later"
+    def note() -> None:
+        shown.append("" if window.state.highlight is None else window.state.highlight.title)
+        look()
+
+    window.state.highlight_changed.connect(note)
+    agent.recall(QUESTION, budget=320)
+    until(qtbot, lambda: bool(frames))
+    while not window.space.is_still:
+        look()
+        QApplication.processEvents()
+    window.state.highlight_changed.disconnect(note)
+    window.state.highlight_changed.connect(lambda: shown.append(getattr(window.state.highlight, "title", "")))
+    best, last = (light(window, window.state.highlight.lit[at]) for at in (0, -1))
+    lit_at = [
+        next(n for n, frame in enumerate([*frames, (best, last)]) if frame[at] > 0.7 * (best, last)[at])
+        for at in (0, 1)
+    ]
+    assert frames[0][1] < 0.7 * last, "not all at once"
+    assert lit_at[0] <= lit_at[1], "the best one first"
     questions = [f"{QUESTION} ({number})" for number in range(6)]
     for question in questions:
         agent.recall(question)

@@ -25,7 +25,7 @@ KEPT = 300
 @dataclass(frozen=True, slots=True)
 class Happening:
     """One thing that a client did. kind: of the catalogue's section "activity"; trace: of a recall; ids: what a question
-    was answered with; at: when, None for now."""
+    was answered with; at: when, None for now; note: row of the audit that knows the ids, 0 for none."""
 
     kind: str
     client: str
@@ -34,6 +34,7 @@ class Happening:
     trace: RecallTrace | None = None
     ids: tuple[str, ...] = ()
     at: datetime | None = None
+    note: int = 0
 
 
 class ActivityPanel(QWidget):
@@ -43,6 +44,7 @@ class ActivityPanel(QWidget):
     memory_opened = Signal(str)
     recall_opened = Signal(object)  # RecallTrace
     ids_opened = Signal(str, object)  # what was asked, and the ids that it was answered with
+    note_opened = Signal(str, int)  # the same, of which a row of the audit knows the ids
     undo_asked = Signal(int)
     redo_asked = Signal(int)
 
@@ -153,6 +155,8 @@ class ActivityPanel(QWidget):
                     self.recall_opened.emit(done.trace)
                 elif done.memory_id:
                     self.memory_opened.emit(done.memory_id)
+                elif done.note:
+                    self.note_opened.emit(f"{_client(done.client)}: {done.text}", done.note)
                 elif done.ids:
                     self.ids_opened.emit(f"{_client(done.client)}: {done.text}", done.ids)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -31,6 +31,8 @@ PATIENCE = 1_500
 """Milliseconds for which a note of the audit waits for the host to tell the same, with the question."""
 REMEMBERED = 1_000
 """Questions that are remembered, so as not to tell one twice."""
+LATE = 15.0
+"""Seconds after which a question that only the audit tells is not lit any more: a quiet moment comes after five."""
 VERBS = {"recall": "recalled", "gather": "recalled", "search": "searched"}
 """What the audit calls a question, and what the feed does."""
 
@@ -58,6 +60,7 @@ class Following(QObject):
         follow.toggled.connect(self._follow)
         activity.set_following(follow)
         activity.ids_opened.connect(self._light)
+        activity.note_opened.connect(lambda title, note: self._find(note, title, desk.state.set_highlight))
         desk.bridge.news.connect(self._take)
         desk.bridge.asked_elsewhere.connect(self._wait_for_host)
 
@@ -107,22 +110,18 @@ class Following(QObject):
             QTimer.singleShot(PATIENCE, self, lambda: self._take_notes(others))
 
     def _take_notes(self, entries: Sequence[AuditEntry]) -> None:
-        for entry in entries:
-            if self._told.by_note(VERBS[entry.verb], entry.client, entry.at.timestamp()):
-                self._read_note(entry)
+        new = [e for e in entries if self._told.by_note(VERBS[e.verb], e.client, e.at.timestamp())]
+        self._add([Happening(VERBS[e.verb], e.client, _unheard(e), note=e.seq, at=e.at) for e in new])
+        recalls = [e for e in new if VERBS[e.verb] == "recalled" and e.count]
+        if recalls and time.time() - recalls[-1].at.timestamp() < LATE and self.lighting.is_free:
+            last = recalls[-1]
+            self._find(last.seq, t("live.lit", client=last.client, query=_unheard(last)), self.lighting.show)
 
-    def _read_note(self, entry: AuditEntry) -> None:
-        """A note says which memories were given by marks: the engine finds them."""
-        self._desk.bridge.edit(
-            lambda s: s.named_in(entry.seq), lambda ids: self._tell_note(entry, ids), otherwise=lambda _: True
+    def _find(self, note: int, title: str, show: Callable[[Highlight], object]) -> None:
+        """Show the memories of a note: it has marks of them, which the engine looks for."""
+        self._desk.bridge.ask(
+            "note", lambda s: s.named_in(note), lambda ids: show(Highlight(title, ids)), otherwise=lambda _: True
         )
-
-    def _tell_note(self, entry: AuditEntry, ids: tuple[str, ...]) -> None:
-        kind = VERBS[entry.verb]
-        words = t("live.unheard", count=entry.count)
-        self._add([Happening(kind, entry.client, words, ids=ids, at=entry.at)])
-        if kind == "recalled" and ids and time.time() - entry.at.timestamp() < COMES_BACK:
-            self.lighting.show(Highlight(t("live.lit", client=entry.client, query=words), ids))
 
     # --- both -----------------------------------------------------------------------------------
     def _add(self, happenings: Sequence[Happening]) -> None:
@@ -176,6 +175,10 @@ def _taken(
     ours.append(question)
     del ours[:-REMEMBERED]
     return False
+
+
+def _unheard(entry: AuditEntry) -> str:
+    return t("live.unheard", count=entry.count)
 
 
 def _asked(told: RecallSeen | SearchSeen) -> Happening:
