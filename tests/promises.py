@@ -317,7 +317,14 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A person sees in the window who read and wrote what, that no row of it is missing, what is unusual and what was masked, never what "
     "it was; decides about secrets, exclusions and the key; and has a deletion proved.": ("gui/test_privacy.py::*",),
     "A search is narrowed by chips that are typed, completed, clicked and taken away by keys; its hits are walked through, its colours "
-    "explained, and earlier questions come back.": ("gui/test_search.py::*",),
+    "explained, and earlier questions come back; filters alone list what passes them.": (
+        "gui/test_search.py::*",
+        "journeys/test_memories.py::test_filters_without_words_list_what_passes_them_newest_first",
+    ),
+    "A wrong memory is found and put right, an answer explained and a void let through, a memory superseded, undone, and undone "
+    "again after a restart, many deleted and restored, a chain of corrections told: with mouse and keys, seen on the pixels.": (
+        "gui/test_journeys.py::*",
+    ),
     "Tab, arrows and Enter reach and do everything in every panel, and every control has a name for a screen reader.": (
         "gui/test_keyboard.py::*",
     ),

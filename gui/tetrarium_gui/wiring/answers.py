@@ -194,6 +194,7 @@ class Answers(QObject):
         """The memory on show is read again when it changed, and left when it is gone; so is a hit."""
         selected = self._desk.state.selected
         self._desk.panels.search.drop(frozenset(changes.removed))
+        self._desk.state.choose(tuple(one for one in self._desk.state.chosen if one not in changes.removed))
         if selected in changes.removed:
             self._desk.state.select("")
         elif selected in (*changes.edited, *changes.inhibited, *changes.released, *changes.moved):
