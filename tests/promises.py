@@ -249,6 +249,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_encryption.py::test_encrypting_changing_the_key_and_decrypting_keep_every_byte_of_the_truth",
         "journeys/test_encryption.py::test_an_encryption_or_a_change_of_key_that_was_cut_short_opens",
         "journeys/test_encryption.py::test_nothing_is_encrypted_while_another_program_has_the_space_open",
+        "journeys/test_encryption.py::test_nobody_can_store_into_a_file_that_is_being_encrypted",
     ),
     "A key that is missing, wrong, lost or of another space is said with what to do; an unsafe keychain is recognised.": (
         "journeys/test_encryption.py::test_a_missing_or_wrong_key_is_said_with_what_to_do_and_nothing_changes",
@@ -258,6 +259,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_encryption.py::test_a_space_opens_with_the_keychains_key_without_asking_and_is_lost_with_it",
         "journeys/test_encryption.py::test_a_keychain_that_keeps_nothing_or_keeps_it_in_the_open_is_recognised",
         "journeys/test_encryption.py::test_the_command_line_encrypts_and_a_headless_program_needs_its_passphrase",
+        "journeys/test_encryption.py::test_a_passphrase_file_that_others_can_read_is_refused_and_its_words_are_in_no_message",
+        "journeys/test_encryption.py::test_an_ide_opens_an_encrypted_space_by_the_file_that_its_entry_names",
     ),
     "A knowledge graph of another memory server, and what agents keep in Markdown, come in by the same way: seen first, masked, "
     "screened, once, and taken back.": ("journeys/test_peers.py::*",),
@@ -313,6 +316,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "it was; decides about secrets, exclusions and the key; and has a deletion proved.": ("gui/test_privacy.py::*",),
     "A search is narrowed by chips that are typed, completed, clicked and taken away by keys; its hits are walked through, its colours "
     "explained, and earlier questions come back.": ("gui/test_search.py::*",),
+    "Tab, arrows and Enter reach and do everything in every panel, and every control has a name for a screen reader.": (
+        "gui/test_keyboard.py::*",
+    ),
     "The window in Chinese says everything in Chinese: errors, reasons, findings and history of the engine too.": (
         "gui/test_chinese.py::*",
         "unit/test_sentences.py::*",
@@ -396,6 +402,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
     "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
+    "A crash among the copies of a space costs none of them, and keeps no deletion for good waiting.": (
+        "faults/test_copies_cut_short.py::*",
+    ),
     "The check of a store calls nothing damaged because somebody stores meanwhile.": (
         "faults/test_checks_beside_writers.py::*",
     ),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -490,7 +490,7 @@ class Space:
             log.warning("Searching by keywords only: %s", error)
         self.model_note = f"Keyword search only: {error}"
 
-    def check(self) -> Iterator[None]:
+    def check(self) -> Generator[None]:
         """Compare the whole store with its seals, in slices; what is damaged is left out of everything from then on."""
         with self.database.read() as connection:
             damage = Damage()

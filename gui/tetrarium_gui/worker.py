@@ -35,7 +35,18 @@ GROWTH_INTERVAL = 0.3
 DRAIN_TIME = 10.0
 """Seconds that quitting waits for the job in hand."""
 
-__all__ = ["EVERYWHERE", "Answer", "EngineThread", "Failure", "Picture", "Recode", "Verb", "filling", "lock_of"]
+__all__ = [
+    "EVERYWHERE",
+    "WINDOW",
+    "Answer",
+    "EngineThread",
+    "Failure",
+    "Picture",
+    "Recode",
+    "Verb",
+    "filling",
+    "lock_of",
+]
 
 Verb = Callable[[MemoryService], Any]
 

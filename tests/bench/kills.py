@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,10 +54,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path, help="live here, and leave what is left for a look")
     a = parser.parse_args()
     chance = random.Random(a.seed)
     life = Life()
-    with tempfile.TemporaryDirectory() as folder:
+    with nullcontext(a.keep) if a.keep else tempfile.TemporaryDirectory() as folder:
         space, old = Path(folder) / "space", Path(folder) / "old"
         for number in range(a.kills):
             if number % 10 == 9:

@@ -26,6 +26,9 @@ from tetrarium.service import MemoryService
 from tetrarium_gui import app
 
 TICK = 10
+LOOK = 50
+"""Milliseconds between two looks at whether what is waited for is there."""
+PATIENCE = 600.0
 IDLE = 5.0
 """Seconds for which nothing happens."""
 BAR = 50.0
@@ -67,7 +70,7 @@ def agent(folder: Path, rounds: int) -> int:
 
 
 def measured(n: int, rounds: int, seed: int, kept: Path | None) -> list[tuple[str, str, str]]:
-    from PySide6.QtCore import QElapsedTimer, QEventLoop, QSettings, Qt, QTimer
+    from PySide6.QtCore import QEventLoop, QSettings, Qt, QTimer
     from PySide6.QtGui import QSurfaceFormat
     from PySide6.QtWidgets import QApplication
 
@@ -80,12 +83,19 @@ def measured(n: int, rounds: int, seed: int, kept: Path | None) -> list[tuple[st
     application.setStyle("Fusion")
 
     def wait(true: Callable[[], bool]) -> None:
-        clock = QElapsedTimer()
-        clock.start()
-        while not true():
-            if clock.elapsed() > 600_000:
-                raise TimeoutError("the window did not get there in time")
-            QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
+        """Let the event loop run as it does in the program: asleep, and without the interpreter's lock, between events."""
+        loop, look, since = QEventLoop(), QTimer(), time.monotonic()
+
+        def check() -> None:
+            if true() or time.monotonic() - since > PATIENCE:
+                loop.quit()
+
+        look.timeout.connect(check)
+        look.start(LOOK)
+        loop.exec()
+        look.stop()
+        if time.monotonic() - since > PATIENCE:
+            raise TimeoutError("the window did not get there in time")
 
     with tempfile.TemporaryDirectory() as scratch:
         folder = (kept or Path(scratch)) / f"space-{n}"

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 from waiting import PATIENCE, pressed, selected, until
 
-from tetrarium.model import Reason, Standing
+from tetrarium.model import Memory, Reason, Standing
 from tetrarium.service import MemoryService, open_space
 from tetrarium_gui.main_window import MainWindow
 
@@ -335,6 +335,9 @@ def test_clusters_are_named_flown_to_and_rearranged_by_a_plan_that_is_shown_firs
     until(qtbot, lambda: panel.list.topLevelItemCount() > 10)
     sizes = [int(panel.list.topLevelItem(at).text(1)) for at in range(10)]
     assert sizes == sorted(sizes, reverse=True)
+    panel.list.scrollToBottom()
+    last = panel.list.visualItemRect(panel.list.topLevelItem(panel.list.topLevelItemCount() - 1))
+    assert last.bottom() <= panel.list.viewport().rect().bottom(), "the last row is seen whole"
     panel.list.setCurrentItem(panel.list.topLevelItem(0))
     until(qtbot, lambda: bool(panel.detail.text()))
     assert len(window.state.highlight.lit) == sizes[0]
@@ -378,22 +381,45 @@ def test_health_tells_the_figures_and_examines(sample_folder: Path, open_window:
     assert health.repair.isHidden()
 
 
-def test_the_selection_is_exported_as_json_lines_and_as_a_table_without_formulas(
+def test_the_selection_is_exported_to_come_in_again_to_read_and_as_a_table_without_formulas(
     agent: MemoryService, open_window: OpenWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     evil = agent.store("=HYPERLINK(1) is what the old sheet of fares began with", force=True).id
     window = open_window(agent.path)
     ids = window.state.snapshot.ids
-    for name in ("out.jsonl", "out.csv"):
-        window.lists.export(ids, tmp_path / name)
+    for name in ("out.jsonl", "out.md", "out.csv"):
+        window.lists.exports.export(ids, tmp_path / name)
         until(qtbot, (tmp_path / name).exists)
-        until(qtbot, lambda: window.notices.notice is not None)
+        until(qtbot, lambda: window.notices.notice is not None and "4 memories" in window.notices.notice.message)
     told = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
-    assert {memory["id"] for memory in told} == set(ids)
+    assert {line["id"] for line in told if line["kind"] == "memory"} == set(ids)
+    with open_space(tmp_path / "other") as other:
+        assert other.import_file(tmp_path / "out.jsonl").new == 4
+    assert "paper ticket" in (tmp_path / "out.md").read_text("utf-8")
     assert "'=HYPERLINK" in (tmp_path / "out.csv").read_text("utf-8")
     assert evil in ids
-    window.lists.export(ids, tmp_path / "missing" / "out.csv")
+    window.lists.exports.export(ids, tmp_path / "missing" / "out.csv")
     until(qtbot, lambda: "missing" in window.notices.notice.message)
+
+
+def test_a_long_export_says_how_far_it_is_and_a_stopped_one_leaves_no_file(
+    agent: MemoryService, open_window: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = open_window(agent.path)
+    going, told = Event(), MemoryService.get
+
+    def slowly(service: MemoryService, memory_id: str) -> Memory:
+        going.wait(30)
+        return told(service, memory_id)
+
+    monkeypatch.setattr(MemoryService, "get", slowly)
+    window.lists.exports.export(window.state.snapshot.ids, tmp_path / "out.csv")
+    until(qtbot, lambda: window.status.is_working and "Exporting" in window.status.work.text())
+    pressed(qtbot, window.status.cancel)
+    going.set()
+    until(qtbot, lambda: window.notices.notice is not None and "stopped" in window.notices.notice.message)
+    assert not window.status.is_working
+    assert list(tmp_path.glob("out*")) == []
 
 
 def test_a_picture_is_saved_at_the_chosen_size(

@@ -243,3 +243,15 @@ async def _seat(seats: Observers) -> socket.socket:
     seats.admit(*await asyncio.open_unix_connection(sock=theirs))
     await asyncio.sleep(0)
     return ours
+
+
+def test_a_watcher_may_be_stopped_after_it_ended(tmp_path: Path) -> None:
+    """Whoever closes a window twice writes into nobody's file."""
+    ended = watcher.Watcher(tmp_path, lambda _: None)
+    ended.stop()
+    ended.run()
+    files = [(tmp_path / str(number)).open("wb") for number in range(4)]  # take the numbers that became free
+    ended.stop()
+    for file in files:
+        file.close()
+        assert not Path(file.name).read_bytes()

@@ -42,6 +42,9 @@ SHOWN_IDS = 5
 LISTED_ZONES, LISTED_MEMBERS = 12, 3
 """Zones that void_zones lists, best score first, and ids of each; counts and sizes are always whole."""
 
+FLAGS = 5
+"""Clients that did unusually much, as the health of the space tells them."""
+
 SHOWN_ZONES = 3
 """Void zones told with a recall, best score first; the count is always whole."""
 
@@ -403,6 +406,7 @@ def counted(stats: SpaceStats) -> Answer:
         f"{stats.quarantined} in quarantine wait for a person." if stats.quarantined else "",
         f"{stats.contradictions} pairs may contradict each other." if stats.contradictions else "",
         f"{stats.relations} stated relations." if stats.relations else "",
+        *(f"Unusual in the last day: {_line(flag.words, 200)}." for flag in stats.audit_flags[:FLAGS]),
         f"{stats.recalls} recalls, on average {stats.void_fraction_mean:.0%} of the candidates void.",
         " ".join(filter(None, (f"Index: {stats.index}.", _line(stats.index_note, 200)))),
         " ".join(filter(None, (f"Model: {stats.model}.", _line(stats.model_note, 200)))),

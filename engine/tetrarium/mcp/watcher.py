@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import select
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -43,12 +43,18 @@ class Watcher:
 
     def __init__(self, folder: Path, tell: Callable[[News], None]) -> None:
         self._folder, self._tell = folder.expanduser().resolve(), tell
-        self._woken, self._waking = os.pipe()
+        self._waking: socket.socket | None = None
         self._stopped = False
         self._left: tuple[Address, float] | None = None
 
     def run(self) -> None:
         """Watch until stopped."""
+        woken, waking = socket.socketpair()
+        with woken, waking:
+            self._woken, self._waking = woken, waking
+            self._follow()
+
+    def _follow(self) -> None:
         while not self._stopped:
             connection = self._reach()
             if connection is not None:
@@ -57,13 +63,13 @@ class Watcher:
                     self._listen(connection)
                 self._tell(Attached(False))
             self._wait(None, PAUSE)
-        for descriptor in (self._woken, self._waking):
-            os.close(descriptor)
 
     def stop(self) -> None:
-        """End soon. From any thread; once."""
+        """End soon. From any thread; also before it began, or when it has ended."""
         self._stopped = True
-        os.write(self._waking, b".")
+        if self._waking is not None:
+            with suppress(OSError):  # ended: the socket is closed, and its number may be somebody else's by now
+                self._waking.send(b".")
 
     def _reach(self) -> socket.socket | None:
         """A connection to a host that has greeted; None when there is none, or none for us."""
@@ -131,5 +137,5 @@ class Watcher:
     def _wait(self, connection: socket.socket | None, timeout: float | None) -> None:
         """Until something can be read, or `stop` was called, or the time is out (seconds)."""
         if not self._stopped:
-            sources: list[int | socket.socket] = [self._woken] if connection is None else [self._woken, connection]
+            sources = [self._woken] if connection is None else [self._woken, connection]
             select.select(sources, [], [], timeout)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -82,7 +82,7 @@ class Door:
         self._accesses: dict[int, tuple[int, datetime]] = {}
         self._questions: dict[int, set[bytes]] = {}
         self._recalls: list[float] = []
-        self._checking: Iterator[None] | None = None
+        self._checking: Generator[None] | None = None
         self._copying: Iterator[object] | None = None
         self._copy_again: datetime | None = None
         self.path = folder
@@ -140,6 +140,8 @@ class Door:
         """Count what is still to count, fold the log, close the file. Twice is harmless."""
         if self._space.database.closed:
             return
+        if self._checking is not None:
+            self._checking.close()  # it holds tables of its own in the connection that goes
         try:
             self._count_accesses()
             self._auditor.flush()

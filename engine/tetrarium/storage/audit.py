@@ -36,6 +36,9 @@ _ID_BYTES = 8
 _OUT_OF_ORDER = 10_000
 """Rows that two programs, or a clock that was set, may have put out of order of time."""
 
+_WORDS = json.JSONEncoder(ensure_ascii=False).encode
+"""As `json.dumps`, which makes an encoder for each call: a fifth of what a row costs (measured)."""
+
 _COLUMNS = "seq, at, verb, kind, client, session, count, ids, hash"
 _INSERT = f"INSERT INTO audit ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
@@ -91,14 +94,12 @@ class Row:
 def append(connection: apsw.Connection, key: bytes, acts: Sequence[Act]) -> Anchor:
     """Add rows to the chain, in the transaction that is open; gives its new end."""
     seq, digest = _head(connection)
-    rows = []
     for act in acts:
         seq += 1
-        ids = b"".join(_mark(key, memory_id) for memory_id in act.ids[:MOST_IDS])
+        ids = b"".join([_mark(key, memory_id) for memory_id in act.ids[:MOST_IDS]])
         told = (seq, act.at, act.verb, act.kind, act.client, act.session, act.count, ids)
         digest = _seal(key, digest, told)
-        rows.append((*told, digest))
-    connection.executemany(_INSERT, rows)
+        connection.execute(_INSERT, (*told, digest))
     return Anchor(seq, digest.hex())
 
 
@@ -257,7 +258,7 @@ def _told(row: Row) -> tuple[Any, ...]:
 
 def _seal(key: bytes, before: bytes, told: tuple[Any, ...]) -> bytes:
     *words, ids = told
-    text = json.dumps(words, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    text = _WORDS(words).encode("utf-8", "surrogatepass")
     return blake2b(b"".join((before, len(text).to_bytes(4), text, ids)), key=key, digest_size=20).digest()
 
 

@@ -33,6 +33,8 @@ AUTOMATIC = ("daily", "migration", "deletion", "plan", "restore", "repair")
 
 _NAME = re.compile(r"(\d{8}T\d{6})Z-([a-z]+)(?:-(\d+))?\.db")
 _PART = ".part"
+_MAKER = re.compile(r"[.-](\d+)\.part")
+"""The process that writes a part, in the part's name."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -81,7 +83,7 @@ def make(store: Path, cause: str, now: datetime) -> Iterator[Copy | None]:
         try:
             with closing(cipher.connect(store)) as source, closing(cipher.connect(part)) as target:
                 yield from _pages(source, target)
-                _settle(target)
+                _one_file(target)
             damage = Damage()
             with closing(opened(part)) as connection:
                 for _ in checks.examine(connection, damage):
@@ -157,15 +159,28 @@ def remove(copy: Copy) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what copies that were cut short have left, older than an hour."""
+    """Remove what copies that were cut short have left: of a process that is gone, or older than an hour."""
     for part in (folder / paths.BACKUPS).glob(f"*{_PART}*"):
         with suppress(OSError):
-            if datetime.now(UTC).timestamp() - part.stat().st_mtime > 3_600:
+            maker = _MAKER.search(part.name)
+            gone = maker is not None and not _is_alive(int(maker[1]))
+            if gone or datetime.now(UTC).timestamp() - part.stat().st_mtime > 3_600:
                 part.unlink()
+
+
+def settle(file: Path) -> None:
+    """Take back what a deletion for good, cut short, left half done in a copy. A whole copy stays as it is.
+
+    SQLite does it as it opens the file for writing; a reader that may not write would see pages of both states.
+    """
+    if (file.parent / f"{file.name}-journal").exists():
+        with suppress(apsw.Error), closing(cipher.connect(file)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
 
 
 def opened(file: Path) -> apsw.Connection:
     """A copy, opened for reading only: nothing is written beside it."""
+    settle(file)
     connection = cipher.connect(file, immutable=True)
     connection.execute("PRAGMA temp_store=MEMORY")
     connection.execute(checks.DAMAGED)
@@ -197,6 +212,19 @@ def explained(folder: Path) -> Iterator[None]:
 # --- private -------------------------------------------------------------------------------------
 
 
+def _is_alive(process: int) -> bool:
+    """Whether a process of this number runs here; True where that cannot be told without harm."""
+    if os.name == "nt":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def _folder(space: Path) -> Path:
     folder = space / paths.BACKUPS
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -220,7 +248,7 @@ def _pages(source: apsw.Connection, target: apsw.Connection) -> Iterator[None]:
     source.execute("ROLLBACK")
 
 
-def _settle(target: apsw.Connection) -> None:
+def _one_file(target: apsw.Connection) -> None:
     """One plain file: no write-ahead log beside it."""
     target.execute("PRAGMA journal_mode=DELETE")
 

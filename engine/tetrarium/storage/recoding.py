@@ -32,7 +32,9 @@ def recode_store(folder: Path, old: bytes | None, new: bytes | None) -> None:
             # Leaves the write-ahead log behind: refused while anybody else has the file open.
             if connection.pragma("journal_mode", "delete") != "delete":
                 raise apsw.BusyError
-            connection.execute("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
+            # Held until the connection is closed: what somebody stored meanwhile would be lost with the old file.
+            connection.pragma("locking_mode", "exclusive")
+            connection.execute("BEGIN EXCLUSIVE; COMMIT")
         except (apsw.BusyError, apsw.LockedError) as error:
             raise errors.SpaceBusy(
                 f"Another program has the space in {folder} open; nothing was changed.",
@@ -73,7 +75,8 @@ def _recode(connection: apsw.Connection, file: Path, old: bytes | None, new: byt
         with closing(apsw.Connection(str(part))) as copy:
             if old is not None:
                 cipher.give(copy, old)
-            copy.execute("PRAGMA temp_store=MEMORY; PRAGMA journal_mode=MEMORY")
+            copy.pragma("temp_store", "memory")
+            copy.pragma("journal_mode", "memory")
             with copy.backup("main", connection, "main") as backup:
                 backup.step(-1)
             copy.execute("PRAGMA journal_mode=MEMORY")

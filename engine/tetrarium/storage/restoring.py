@@ -21,7 +21,7 @@ import apsw
 
 from tetrarium import errors
 from tetrarium.storage import checks, cipher, migrations, seals
-from tetrarium.storage.backups import explained
+from tetrarium.storage.backups import explained, settle
 from tetrarium.storage.effects import UNDER_WAY
 from tetrarium.storage.memories import microseconds
 
@@ -51,13 +51,15 @@ def prepare(copy: Path, prepared: Path, *, application_id: int) -> None:
     """Make a copy of a copy, and bring it up to date. Raises NewerSpace, DamagedSpace."""
     with explained(prepared.parent):
         cipher.make_private(prepared)
+        settle(copy)
         shutil.copyfile(copy, prepared)
         with closing(cipher.connect(prepared)) as connection:
             if connection.pragma("user_version") > migrations.SCHEMA_VERSION:
                 raise errors.NewerSpace(
                     f"{copy.name} was made by a newer Tetrarium; nothing was restored.", advice="Update Tetrarium."
                 )
-            connection.execute("PRAGMA journal_mode=DELETE; PRAGMA foreign_keys=OFF; PRAGMA secure_delete=ON")
+            for pragma in ("journal_mode=DELETE", "foreign_keys=OFF", "secure_delete=ON"):
+                connection.execute(f"PRAGMA {pragma}").fetchall()
             migrations.apply(connection, application_id=application_id)
 
 
@@ -67,10 +69,12 @@ def overwrite(live: Path, prepared: Path, seen: int, entry: Entry, *, busy_timeo
     seen: the last change of the living store that its copy holds; False when somebody changed anything since.
     """
     with closing(cipher.connect(prepared)) as source, closing(cipher.connect(live)) as target:
-        source.execute("PRAGMA foreign_keys=OFF; PRAGMA secure_delete=ON")
+        for pragma in ("foreign_keys=OFF", "secure_delete=ON"):
+            source.execute(f"PRAGMA {pragma}").fetchall()
         cipher.attach(source, live, "live")
         target.set_busy_timeout(busy_timeout)
-        target.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
+            target.execute(f"PRAGMA {pragma}").fetchall()
         backup = target.backup("main", source, "main")
         try:
             # The first step takes the write lock and holds it to the end: nobody commits from here on.
@@ -96,6 +100,7 @@ def put_in_place(live: Path, copy: Path, aside: Path) -> None:
         for file in sorted(live.parent.glob(f"{live.name}*")):
             file.replace(aside / file.name)
         part = live.with_name(f"{live.name}.part")
+        settle(copy)
         cipher.make_private(part)
         shutil.copyfile(copy, part)
         part.replace(live)

@@ -109,6 +109,7 @@ class HealthPanel(QWidget):
         column.addWidget(self.confidence)
         column.addStretch()
         area = QScrollArea()
+        area.setAccessibleName(t("window.health"))
         area.setWidgetResizable(True)
         area.setWidget(page)
         whole = QVBoxLayout(self)

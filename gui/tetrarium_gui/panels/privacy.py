@@ -29,7 +29,7 @@ class PrivacyPanel(QWidget):
             ("audit", self.audit),
             ("secrets", self.secrets),
             ("exclusions", self.exclusions),
-            ("keys", _scrolled(self.keys)),
+            ("keys", _scrolled(self.keys, "privacy.tab_keys")),
         ):
             at = self.tabs.addTab(page, t(f"privacy.tab_{name}"))
             self.tabs.setTabToolTip(at, t(f"privacy.tab_{name}_tip"))
@@ -44,8 +44,9 @@ class PrivacyPanel(QWidget):
             page.set_theme(theme)
 
 
-def _scrolled(inner: QWidget) -> QScrollArea:
+def _scrolled(inner: QWidget, name: str) -> QScrollArea:
     area = QScrollArea()
+    area.setAccessibleName(t(name))
     area.setWidgetResizable(True)
     area.setWidget(inner)
     return area

@@ -169,6 +169,7 @@ class SettingsPanel(QWidget):
         column.addWidget(self.void_again, 0, Qt.AlignmentFlag.AlignRight)
         column.addStretch()
         area = QScrollArea()
+        area.setAccessibleName(t("window.settings"))
         area.setWidgetResizable(True)
         area.setWidget(page)
         whole = QVBoxLayout(self)

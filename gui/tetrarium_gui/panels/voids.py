@@ -13,16 +13,19 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QStackedLa
 from tetrarium.model import Candidate, Explanation, Reason, RecallState, RecallTrace
 from tetrarium_gui.panels.budget import BudgetBar
 from tetrarium_gui.panels.charts import Chart
+from tetrarium_gui.panels.flow import FlowLayout
 from tetrarium_gui.panels.gaps import GapChart
 from tetrarium_gui.panels.parts import EmptyState, PlainLabel
 from tetrarium_gui.panels.writing import button
 from tetrarium_gui.panels.zones import ZoneTree
 from tetrarium_gui.sentences import said
-from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
+from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, plain_tip, visible
 from tetrarium_gui.words import t
 
 PASSES = ("candidates", "carve", "fit")
 """The passes in their order; the last one is the answer."""
+LONGEST = 160
+"""Characters of a question that stand over its answer."""
 STEP = 900
 """Milliseconds for which a replay shows each pass."""
 
@@ -88,7 +91,8 @@ class VoidsPanel(QWidget):
         """Show a recall. note: what is special about it, such as that it is a rehearsal."""
         self.trace = trace
         self._order = tuple(sorted(trace.candidates, key=lambda c: -c.score))
-        self.question.setText(visible(trace.query)[:300])
+        self.question.setText(visible(trace.query)[:LONGEST])
+        self.question.setToolTip(plain_tip(trace.query))
         words = t(
             "voids.summary",
             candidates=len(trace.candidates),
@@ -189,10 +193,10 @@ class VoidsPanel(QWidget):
         return made
 
     def _lay_out(self) -> None:
-        left, right, steps, deeds = QVBoxLayout(), QVBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        left, right, deeds = QVBoxLayout(), QVBoxLayout(), QHBoxLayout()
+        steps = FlowLayout(spacing=GRID // 2)
         for made in (*self.passes, self.replay):
             steps.addWidget(made)
-        steps.addStretch()
         left.setSpacing(GRID)
         for part in (self.question, self.summary):
             left.addWidget(part)

@@ -23,6 +23,7 @@ from tetrarium_gui.space.flat import FlatCanvas
 from tetrarium_gui.space.gaze import Gaze
 from tetrarium_gui.space.hands import Hands
 from tetrarium_gui.space.motion import Motion
+from tetrarium_gui.space.offscreen import OffscreenCanvas, software_opengl
 from tetrarium_gui.space.overlay import Card, Overlay
 from tetrarium_gui.space.picking import pick
 from tetrarium_gui.space.scene import Scene, births, geometry, looks, scene_of
@@ -41,6 +42,8 @@ class SpaceView(QWidget):
     hovered = Signal(str)
     notice = Signal(str)
     menu_asked = Signal(QPoint)
+    OFF_SCREEN = True
+    """Whether the space is drawn off the screen where OpenGL runs on the processor; tests of the other canvas say no."""
 
     def __init__(self, state: WindowState, theme: Theme, *, opengl: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,10 +73,14 @@ class SpaceView(QWidget):
         self._rest.setInterval(REST)
         self._rest.timeout.connect(self._take_detail)
 
-        self.gl: GLCanvas | None = None
+        self.gl: GLCanvas | OffscreenCanvas | None = None
         self.flat: FlatCanvas | None = None
         if opengl:
-            self.gl = GLCanvas(self.camera, self._air, self)
+            software = software_opengl() if self.OFF_SCREEN else None
+            if software is not None:
+                self.gl = OffscreenCanvas(self.camera, self._air, software, self)
+            else:
+                self.gl = GLCanvas(self.camera, self._air, self)
             self.gl.failed.connect(self._fall_back, Qt.ConnectionType.QueuedConnection)
             self.gl.ready.connect(self._tell_renderer, Qt.ConnectionType.QueuedConnection)
         else:

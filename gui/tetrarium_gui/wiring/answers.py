@@ -7,6 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject
 
 from tetrarium.model import (
+    AuditEntry,
     Changes,
     Inhibition,
     KnowledgeGraph,
@@ -23,6 +24,8 @@ from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.worker import EVERYWHERE
 
+ACCESSES = 200
+"""Reads and writes of one memory that are listed."""
 DRAWN = 60
 """Nodes of the graph around the selected memory that are asked for."""
 
@@ -47,6 +50,7 @@ class Answers(QObject):
         ):
             opened.connect(desk.open_memory)
         panels.inspector.word_chosen.connect(self._search_word)
+        panels.inspector.access_asked.connect(self._ask_access)
         desk.state.selection_changed.connect(self._follow)
         self._choices = WhenSeen(desk.docks["search"], self._ask_choices)
         bridge.opened.connect(self._choices.ask)
@@ -147,6 +151,19 @@ class Answers(QObject):
             otherwise=lambda _: True,  # the memory itself was asked for just before: it tells what is wrong
         )
 
+    def _ask_access(self) -> None:
+        """Who read and wrote the memory on show; asked for when somebody looks at it."""
+        if memory_id := self._desk.state.selected:
+            self._desk.bridge.ask(
+                "access",
+                lambda s: s.audit(memory_id=memory_id, limit=ACCESSES),
+                lambda found: self._take_access(memory_id, found),
+            )
+
+    def _take_access(self, memory_id: str, found: tuple[AuditEntry, ...]) -> None:
+        if self._desk.state.selected == memory_id:
+            self._desk.panels.inspector.show_access(found)
+
     def _take_details(
         self,
         memory_id: str,
@@ -158,6 +175,8 @@ class Answers(QObject):
         state = self._desk.state
         if state.selected == memory_id:
             self._desk.panels.inspector.show_details(versions, edges, neighbours, graph)
+            if self._desk.panels.inspector.shows_access:
+                self._ask_access()
             drawn = [edge for edge in graph.edges if edge.origin in (Origin.STATED, Origin.CORRECTION)]
             state.set_links(tuple(Link(edge.source, edge.target, edge.kind) for edge in drawn))
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QLineEdit
 
 from tetrarium.errors import NotFound, StaleEdit
 from tetrarium.model import HistoryEntry, Memory
@@ -35,9 +37,27 @@ class History(QObject):
         desk.commands["redo"].triggered.connect(lambda: self.redo())
         desk.panels.activity.undo_asked.connect(self.undo)
         desk.panels.activity.redo_asked.connect(self.redo)
+        for line in desk.window.findChildren(QLineEdit):
+            line.installEventFilter(self)
         self._due = WhenSeen(desk.docks["activity"], self._ask)
         desk.bridge.opened.connect(self._due.ask)
         desk.bridge.changed.connect(lambda _: self._due.ask())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A line of text keeps Ctrl+Z for what was typed in it; with nothing to take back there, it means the last deed."""
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and isinstance(watched, QLineEdit)
+        ):
+            keys = QKeySequence.StandardKey
+            idle = (event.matches(keys.Undo) and not watched.isUndoAvailable()) or (
+                event.matches(keys.Redo) and not watched.isRedoAvailable()
+            )
+            if idle:
+                event.ignore()
+                return True
+        return super().eventFilter(watched, event)
 
     def _ask(self) -> None:
         self._desk.bridge.ask("history", lambda s: s.history(limit=SHOWN), self._show)
