@@ -73,7 +73,8 @@ class Following(QObject):
         happenings: list[Happening] = []
         for told in news:
             if isinstance(told, Clients):
-                happenings += self._meet(Counter(told.names), datetime.fromtimestamp(told.at, UTC))
+                unnamed = Counter({t("live.unnamed"): told.count - len(told.names)})
+                happenings += self._meet(Counter(told.names) + unnamed, datetime.fromtimestamp(told.at, UTC))
             elif isinstance(told, Attached):
                 if not told.here:
                     self._meet(Counter())
