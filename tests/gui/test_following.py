@@ -117,6 +117,14 @@ def test_an_agent_is_followed_live_and_through_the_death_of_its_host(
     assert [block.id for block in window.voids.trace.blocks] == got, "exactly what the agent got"
     assert window.voids.isVisible()
 
+    voids = window.voids
+    left_out = voids.zones.topLevelItem(1).child(0)
+    voids.zones.setCurrentItem(left_out)
+    assert voids.zones.current_id() in dark
+    pressed(qtbot, voids.why)
+    until(qtbot, voids.explanation.isVisible)
+    assert "budget" in voids.explanation.text(), "the engine of the window explains what the agent's host decided"
+
     kill_host(space)
     window.search.clear()
     window.state.set_highlight(None)
