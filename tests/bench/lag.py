@@ -3,8 +3,9 @@
     python tests/bench/lag.py [--n 80 10000] [--rounds 200] [--seed 7]
 
 Needs a display (Xvfb will do). The lag of a 10 ms timer on the main thread, and the processor time that this thread
-took, in three cases: nothing happens (the machine's own share), an agent in another process stores and recalls in
-turn, and the window's own engine does (the hardest: it shares the interpreter). Spaces of generated notes.
+took, in four cases: nothing happens (the machine's own share), an agent in another process stores and recalls in
+turn, the same through relay and host, so that the window follows it, and the window's own engine does (the hardest: it
+shares the interpreter). Spaces of generated notes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from pathlib import Path
 from generated_notes import generate
 from measures import table
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 import tetrarium
+from clients import Pipe, stop_host
 from tetrarium.service import MemoryService
 from tetrarium_gui import app
 
@@ -42,9 +45,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--space", type=Path, help="use (and keep) a space here")
     parser.add_argument("--agent", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--connected", action="store_true", help=argparse.SUPPRESS)
     a = parser.parse_args()
     if a.agent:
-        return agent(a.agent, a.rounds)
+        return connected(a.agent, a.rounds) if a.connected else agent(a.agent, a.rounds)
     if problem := app.display_problem():
         print(problem, file=sys.stderr)
         return app.NO_DISPLAY
@@ -66,6 +70,18 @@ def agent(folder: Path, rounds: int) -> int:
     with tetrarium.open_space(folder) as service:
         for number in range(rounds):
             line(service, 100_000 + number)
+    return 0
+
+
+def connected(folder: Path, rounds: int) -> int:
+    """The same through relay and host, as an IDE does it: the window is told of each."""
+    pipe = Pipe(folder).hello()
+    for number in range(rounds):
+        text = f"Boat {number} leaves pier {number % 9} at {number % 24}:{number % 60:02}, whatever comes."
+        pipe.call("memory_create", content=text, force=True)
+        pipe.call("void_recall", query=f"when does boat {number} leave the pier?")
+    pipe.leave()
+    stop_host(folder)
     return 0
 
 
@@ -135,8 +151,8 @@ def measured(n: int, rounds: int, seed: int, kept: Path | None) -> list[tuple[st
             until = time.perf_counter() + IDLE
             wait(lambda: time.perf_counter() >= until)
 
-        def beside() -> None:
-            command = [sys.executable, __file__, "--agent", str(folder), "--rounds", str(rounds)]
+        def beside(*more: str) -> None:
+            command = [sys.executable, __file__, "--agent", str(folder), "--rounds", str(rounds), *more]
             with subprocess.Popen(command) as program:
                 wait(lambda: program.poll() is not None)
 
@@ -151,7 +167,12 @@ def measured(n: int, rounds: int, seed: int, kept: Path | None) -> list[tuple[st
             go()
             wait(lambda: done[0] > rounds)
 
-        rows = [row("nothing happens", idle), row("an agent beside", beside), row("the window's own engine", within)]
+        rows = [
+            row("nothing happens", idle),
+            row("an agent beside", beside),
+            row("an agent that is followed", lambda: beside("--connected")),
+            row("the window's own engine", within),
+        ]
         timer.stop()
         collecting.stop()
         shell.window.close()

@@ -47,7 +47,7 @@ def test_what_is_told_is_read_as_it_was_to_the_last_bit(trace: RecallTrace) -> N
         told(trace),
         told(replace(trace, query="\u202e<img src=file:///x> \x00 ", note="x" * 100_000)),
         SearchSeen("", 0.0, "😀", (), 0),
-        Clients(("claude-code 2.1", "记忆"), 2),
+        Clients(("claude-code 2.1", "记忆"), 2, 1.7e9),
         Committed(7),
         Missed(3),
     ):
@@ -76,9 +76,9 @@ def changed(line: bytes, **values: Any) -> bytes:
 NONSENSE: list[bytes] = [
     b"", b"{", b"[]", b"null", b"{}", b'{"kind":"recalled"}', b'{"kind":"stored"}', b'{"kind":["clients"]}',
     b"\xff\xfe", b'"' + b"x" * 100, b"[" * 100_000, b'{"a":' * 5_000 + b"1" + b"}" * 5_000,
-    b'{"kind":"clients","names":["a"],"count":0}', b'{"kind":"clients","names":"abc","count":3}',
-    b'{"kind":"clients","names":[null],"count":1}', b'{"kind":"committed","version":"soon"}',
-    json.dumps({"kind": "clients", "names": ["x"] * 65, "count": 65}).encode(),
+    b'{"kind":"clients","names":["a"],"count":0,"at":1}', b'{"kind":"clients","names":"abc","count":3,"at":1}',
+    b'{"kind":"clients","names":[null],"count":1,"at":1}', b'{"kind":"clients","names":[],"count":0,"at":-1}', b'{"kind":"committed","version":"soon"}',
+    json.dumps({"kind": "clients", "names": ["x"] * 65, "count": 65, "at": 1}).encode(),
     b'{"kind":"missed","count":1e400}', b'{"kind":"committed","version":' + b"9" * 5_000 + b"}",
     b'{"kind":"searched","client":"a","at":NaN,"query":"","ids":[],"total":1}',
     b'{"kind":"searched","client":"a","at":1e300,"query":"","ids":[],"total":1}',
@@ -213,7 +213,7 @@ def test_one_who_does_not_read_is_cut_off_and_another_hears_everything_that_stil
         lines: list[Any] = []
         while not lines or getattr(lines[-1], "query", "") != str(3 * observers.WAITING - 1):
             lines.append(news.read(await hearing[0].readuntil(b"\n")))
-        assert lines[0] == Clients(("cursor 1.0", "cursor 1.0"), 2)
+        assert (lines[0].names, lines[0].count) == (("cursor 1.0", "cursor 1.0"), 2)
         missed = sum(line.count for line in lines if isinstance(line, Missed))
         told_of = [int(line.query) for line in lines if isinstance(line, RecallSeen)]
         assert told_of == sorted(told_of)
@@ -226,7 +226,7 @@ def test_one_who_does_not_read_is_cut_off_and_another_hears_everything_that_stil
             while len(seats) == 2:
                 await asyncio.sleep(0.01)
             seats.clients_changed()
-            assert news.read(await hearing[0].readuntil(b"\n")) == lines[0]
+            assert isinstance(news.read(await hearing[0].readuntil(b"\n")), Clients)
             seats.close()
             assert await hearing[0].read() == b""
         deaf.close()

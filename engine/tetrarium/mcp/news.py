@@ -31,12 +31,17 @@ LONGEST_QUERY = 4_000
 """Characters of a question outside its trace."""
 
 
+LATEST = 1e11
+"""Seconds since 1970 that no clock of ours tells."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """Who is connected now, one name a connection, at most MOST_NAMES of `count`."""
+    """Who is connected now, one name a connection, at most MOST_NAMES of `count`. at: as in what follows."""
 
     names: tuple[str, ...]
     count: int
+    at: float
     kind: Literal["clients"] = "clients"
 
 
@@ -137,12 +142,12 @@ def _adapter() -> TypeAdapter[Told]:
 
 def _is_sound(told: Told) -> bool:
     """Whether figures are figures, and every reference inside a trace leads somewhere."""
-    if isinstance(told, Clients):
-        return told.count >= len(told.names) <= MOST_NAMES
-    if isinstance(told, Asked):
-        figures = [told.at, *((told.void_fraction,) if isinstance(told, RecallSeen) else ())]
-        if not all(map(math.isfinite, figures)) or not 0 <= told.at < 1e11:
-            return False
+    if isinstance(told, Clients) and not told.count >= len(told.names) <= MOST_NAMES:
+        return False
+    if isinstance(told, Clients | Asked) and not 0 <= told.at < LATEST:
+        return False
+    if isinstance(told, RecallSeen) and not math.isfinite(told.void_fraction):
+        return False
     trace = told.trace if isinstance(told, RecallSeen) else None
     return trace is None or _is_whole(trace)
 

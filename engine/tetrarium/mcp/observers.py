@@ -104,7 +104,7 @@ class Observers:
 
     def _clients(self) -> Clients:
         names = tuple(self._names())
-        return Clients(names[: news.MOST_NAMES], len(names))
+        return Clients(names[: news.MOST_NAMES], len(names), time.time())
 
     def _take(self, event: Event, at: float) -> None:
         told = _told(event, at)

@@ -182,6 +182,17 @@ class Asking(Screening, Reranking):
         """The recalls that are kept, newest first; of one client if named."""
         return tuple(asked.trace for asked in self._kept_of(client))
 
+    def adopt(self, trace: RecallTrace, *, client: str = "") -> None:
+        """Keep a recall that another program answered on this space, as if it had been asked here: so that it can be
+        explained and rehearsed. Its question is analysed anew, as of when it was asked. One that is kept stays as it is."""
+        self.catch_up()
+        if any(asked.trace.id == trace.id for asked in self._kept_of(None)):
+            return
+        question, _ = self._analysed(self._question(trace.query), trace.asked_at.astimezone())
+        nums = self._space.indexes.table.by_id
+        order = tuple(nums[c.id] for c in trace.candidates if c.id in nums) if trace.reranked_by else ()
+        self._keep(Asked(trace, question, order), client)
+
     def gather(
         self,
         query: str,

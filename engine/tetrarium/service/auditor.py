@@ -58,7 +58,7 @@ UNNOTED = frozenset(
         "ids_like", "clusters_like", "changed_clusters", "anonymity", "preview_import", "imports", "audit",
         "verify_audit", "audit_flags", "acting_as", "backups", "backup", "preview_restore", "health", "once",
         "secret_policy", "masked", "scan_secrets", "exclusions", "prove_deleted", "pending_erasures",
-        "let_through_always", "questions_since", "named_in",
+        "let_through_always", "questions_since", "named_in", "adopt",
     ]
 )  # fmt: skip
 """Verbs that give nobody a memory's words and change none."""

@@ -156,7 +156,8 @@ class Door:
         finally:
             self._auditor.closed(folded=self._space.close())
 
-    def _ranked(self, text: str, scope: Scope, *, answering: bool = False) -> tuple[Ranking, Question, float]:
+    def _analysed(self, text: str, now: datetime) -> tuple[Question, float]:
+        """What a question asks for, of this space, and how long its embedding took (ms). now: with a zone."""
         embedding_ms = 0.0
 
         def embed(words: str) -> Float32 | None:
@@ -167,7 +168,10 @@ class Door:
             return vector
 
         space = self._space
-        question = analyse(text, embed, space.pieces, space.indexes, space.synonyms, datetime.now().astimezone())
+        return analyse(text, embed, space.pieces, space.indexes, space.synonyms, now), embedding_ms
+
+    def _ranked(self, text: str, scope: Scope, *, answering: bool = False) -> tuple[Ranking, Question, float]:
+        question, embedding_ms = self._analysed(text, datetime.now().astimezone())
         if question.vector is not None:
             # Memories that were stored while the model was away are not found by meaning before they are embedded.
             self._space.complete_vectors(CATCH_UP_VECTORS)

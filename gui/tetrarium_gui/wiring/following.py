@@ -73,7 +73,8 @@ class Following(QObject):
         happenings: list[Happening] = []
         for told in news:
             if isinstance(told, Clients):
-                happenings += self._meet(Counter(told.names))
+                unnamed = Counter({t("live.unnamed"): told.count - len(told.names)})
+                happenings += self._meet(Counter(told.names) + unnamed, datetime.fromtimestamp(told.at, UTC))
             elif isinstance(told, Attached):
                 if not told.here:
                     self._meet(Counter())
@@ -85,7 +86,7 @@ class Following(QObject):
                     self.lighting.show(_highlight(told))
         self._add(happenings)
 
-    def _meet(self, there: Counter[str]) -> list[Happening]:
+    def _meet(self, there: Counter[str], at: datetime | None = None) -> list[Happening]:
         """Who is connected now: the new ones are told at once, those who left when they do not come back."""
         self._there = there
         come = there - self.clients
@@ -94,7 +95,7 @@ class Following(QObject):
             self._leaving.start()
         if come:
             self.introduce()
-        return [Happening("joined", name, t("live.joined")) for name in come.elements()]
+        return [Happening("joined", name, t("live.joined"), at=at) for name in come.elements()]
 
     def _take_leave(self) -> None:
         gone = self.clients - self._there

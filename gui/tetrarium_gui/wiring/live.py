@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from tetrarium.events import Recalled
-from tetrarium.model import Changes, Health, Memory, SpaceStats
+from tetrarium.model import Changes, Health, HistoryEntry, Memory, SpaceStats
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.panels.activity import Happening
 from tetrarium_gui.state import Highlight
@@ -17,6 +18,10 @@ from tetrarium_gui.words import t
 
 MOST = 30
 """Memories of one burst that the feed names; the rest is told as a number."""
+
+
+LOOKED_BACK = 100
+"""Entries of history in which the feed looks for who did something."""
 
 
 class Live(QObject):
@@ -87,14 +92,19 @@ class Live(QObject):
     def _name(self, kind: str, ids: Sequence[str]) -> None:
         named = tuple(ids[:MOST])
 
-        def tell(memories: Sequence[Memory]) -> None:
-            done = [_done(kind, memory) for memory in memories]
+        def tell(found: tuple[Sequence[Memory], Sequence[HistoryEntry]]) -> None:
+            memories, history = found
+            done = [_done(kind, memory, history) for memory in memories]
             if len(ids) > len(named):
                 done.append(Happening(kind, "", t("live.more", count=len(ids) - len(named))))
             self._add(done)
 
+        def read(service: Any) -> tuple[Sequence[Memory], Sequence[HistoryEntry]]:
+            history = service.history(limit=LOOKED_BACK) if kind != "stored" else ()
+            return [service.get(i) for i in named], history
+
         # A slot of its own: a burst must not take the place of the one before it.
-        self._desk.bridge.edit(lambda s: [s.get(i) for i in named], tell, otherwise=lambda _: True)
+        self._desk.bridge.edit(read, tell, otherwise=lambda _: True)
 
     def _take_event(self, event: object) -> None:
         """What the person asked here; what agents ask, the host tells (`following`)."""
@@ -108,10 +118,11 @@ class Live(QObject):
         self._desk.state.set_highlight(None if ids is None else Highlight(t("live.range"), tuple(ids)))
 
 
-def _done(kind: str, memory: Memory) -> Happening:
-    """Who stored it, the memory tells; who edited or corrected it, history knows."""
-    stored = kind == "stored"
-    client = memory.source.client if stored else ""
-    if stored and memory.quarantined:
+def _done(kind: str, memory: Memory, history: Sequence[HistoryEntry]) -> Happening:
+    """Who stored it, the memory tells; who edited or corrected it, the last entry of history that names it."""
+    client = memory.source.client
+    if kind != "stored":
+        client = next((entry.client for entry in history if memory.id in entry.ids), "")
+    elif memory.quarantined:
         kind = "quarantined"
     return Happening(kind, "" if client == CLIENT else client, memory.content[:200], memory.id)

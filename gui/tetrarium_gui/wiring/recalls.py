@@ -45,7 +45,9 @@ class Recalls(QObject):
         desk.bridge.changed.connect(lambda _: self._themes.ask())
 
     def open(self, trace: RecallTrace) -> None:
-        """Show any recall, of whoever asked, in Voids and in the space."""
+        """Show any recall, of whoever asked, in Voids and in the space; whatever is asked about it comes after it is known
+        to the engine here, which may not have answered it."""
+        self._desk.bridge.ask("adopt", lambda s: s.adopt(trace), lambda _: None)
         self._desk.docks.show("voids")
         self._desk.panels.voids.show_trace(trace)
         self._desk.state.set_highlight(highlight_of_recall(trace))
