@@ -24,7 +24,7 @@ NEAR_PIXELS = 40.0
 GAP = 4.0
 """Pixels between two names."""
 HIT_PIXELS = 16.0
-"""Width round a hit that names keep free where they can."""
+"""Least width round a hit that names keep free where they can: those that hold a hit; the others always do."""
 MOST_KEPT_FREE = 60
 """Hits that names make way for."""
 DIMMED = 0.30
@@ -115,9 +115,7 @@ def place_labels(
             for box in _around(float(seen[at, 0]), float(seen[at, 1]), float(reach), width, height)
             if _inside(box, camera) and not names.meets(box)
         ]
-        if not found[at]:
-            places = places[:1]
-        box = next((box for box in places if not lights.meets(box)), places[0] if places else None)
+        box = next((box for box in places if not lights.meets(box)), places[0] if places and found[at] else None)
         if box is None:
             continue
         names.add(box)
@@ -146,5 +144,10 @@ def _boxes_of(camera: Camera, hits: Float32 | None) -> list[Box]:
     if hits is None or not len(hits):
         return []
     seen: Float64 = camera.project(hits[:MOST_KEPT_FREE])
-    half = HIT_PIXELS / 2
-    return [(x - half, y - half, HIT_PIXELS, HIT_PIXELS) for x, y, depth in seen.tolist() if depth > 0]
+    edges = camera.pixels_a_unit(np.maximum(seen[:, 2], 1e-3))
+    boxes = []
+    for (x, y, depth), edge in zip(seen.tolist(), edges.tolist(), strict=True):
+        wide = max(HIT_PIXELS, edge)
+        if depth > 0:
+            boxes.append((x - wide / 2, y - wide / 2, wide, wide))
+    return boxes
