@@ -74,11 +74,21 @@ class TimelinePanel(QWidget):
         self.importance.picked.connect(lambda x: self._toggle(self.filter.importance, x, IMPORTANCE_BARS))
         self.kinds = [self._kind_button(at) for at in range(len(CATEGORIES))]
         self.play, self.all = button("timeline.play", self.play_asked.emit), button("timeline.all", self.reset)
+        self._name_charts()
         self._lay_out()
         self._show_whether(empty=True)
 
+    def _name_charts(self) -> None:
+        for chart, name in (
+            (self.growth, "growth_title"),
+            (self.confidence, "confidence_title"),
+            (self.importance, "importance_title"),
+        ):
+            chart.setTitle(t(f"timeline.{name}"), color=self.theme.muted, size=f"{SIZE_SMALL}px")
+
     def set_theme(self, theme: Theme) -> None:
         self.theme = theme
+        self._name_charts()
         self.empty.set_theme(theme)
         self.words.setStyleSheet(f"color: {theme.muted};")
         for chart in self._charts():
@@ -250,12 +260,6 @@ class TimelinePanel(QWidget):
             part.setVisible(not empty)
 
     def _lay_out(self) -> None:
-        for chart, name in (
-            (self.growth, "growth_title"),
-            (self.confidence, "confidence_title"),
-            (self.importance, "importance_title"),
-        ):
-            chart.setTitle(t(f"timeline.{name}"), color=self.theme.muted, size=f"{SIZE_SMALL}px")
         top, charts = QHBoxLayout(), QHBoxLayout()
         top.addWidget(self.play)
         top.addWidget(self.words)

@@ -24,7 +24,7 @@ NEAR_PIXELS = 40.0
 GAP = 4.0
 """Pixels between two names."""
 HIT_PIXELS = 16.0
-"""Width round a hit that names keep free where they can."""
+"""Least width round a hit that names keep free where they can: those that hold a hit; the others always do."""
 MOST_KEPT_FREE = 60
 """Hits that names make way for."""
 DIMMED = 0.30
@@ -51,6 +51,10 @@ class _Taken:
         self._boxes = np.zeros((len(boxes) + most, 4))
         self._boxes[: len(boxes)] = np.array(boxes).reshape(-1, 4)
         self._count = len(boxes)
+
+    @property
+    def some(self) -> bool:
+        return self._count > 0
 
     def add(self, box: Box) -> None:
         self._boxes[self._count] = box
@@ -111,10 +115,10 @@ def place_labels(
         width, height = measure.horizontalAdvance(text) + 8, measure.height() + 2
         reach = max(7.0, min(pixels[at] / 2, camera.height * 0.36) * 0.9) + 3
         around = _around(float(seen[at, 0]), float(seen[at, 1]), float(reach), width, height)
-        # Only for a cluster that holds a hit is another place looked for than below it.
-        tried = around if found[at] else around[:1]
+        # Other places than below are looked for only where there are hits to make way for: that is the dear part.
+        tried = around if lights.some else around[:1]
         places = [box for box in tried if _inside(box, camera) and not names.meets(box)]
-        box = next((box for box in places if not lights.meets(box)), places[0] if places else None)
+        box = next((box for box in places if not lights.meets(box)), places[0] if places and found[at] else None)
         if box is None:
             continue
         names.add(box)
@@ -143,5 +147,10 @@ def _boxes_of(camera: Camera, hits: Float32 | None) -> list[Box]:
     if hits is None or not len(hits):
         return []
     seen: Float64 = camera.project(hits[:MOST_KEPT_FREE])
-    half = HIT_PIXELS / 2
-    return [(x - half, y - half, HIT_PIXELS, HIT_PIXELS) for x, y, depth in seen.tolist() if depth > 0]
+    edges = camera.pixels_a_unit(np.maximum(seen[:, 2], 1e-3))
+    boxes = []
+    for (x, y, depth), edge in zip(seen.tolist(), edges.tolist(), strict=True):
+        wide = max(HIT_PIXELS, edge)
+        if depth > 0:
+            boxes.append((x - wide / 2, y - wide / 2, wide, wide))
+    return boxes

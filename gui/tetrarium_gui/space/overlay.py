@@ -95,8 +95,8 @@ class Overlay(QWidget):
             self._paint_links(painter, self.scene)
             self._paint_successions(painter, self.scene)
             self._paint_path(painter, self.scene)
-            self._paint_pointers(painter, self.scene)
             lines = self.legend_lines()
+            self._paint_pointers(painter, self.scene, self._corners(lines))
             self._paint_labels(painter, self.scene, self._corners(lines))
             legend.paint(painter, self.theme, lines, self.filtered, self.height())
             self._paint_scale(painter)
@@ -211,12 +211,14 @@ class Overlay(QWidget):
             painter.drawEllipse(point, radius, radius)
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
-    def _paint_pointers(self, painter: QPainter, scene: Scene) -> None:
-        """Hits that are out of the picture: a mark on its edge, towards each."""
+    def _paint_pointers(self, painter: QPainter, scene: Scene, taken: list[Box]) -> None:
+        """Hits that are out of the picture: a mark on its edge, towards each; beside what stands in the corners."""
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self.theme.accent))
         painter.setFont(text_font(SIZE_SMALL, bold=True))
         for mark in beacons.outside(self.camera, scene, self.lit, POINTER_MARGIN):
+            if any(QRectF(*box).contains(mark.x, mark.y) for box in taken):
+                continue
             painter.setPen(Qt.PenStyle.NoPen)
             painter.save()
             painter.translate(mark.x, mark.y)

@@ -238,6 +238,7 @@ class SpaceView(Marking, QWidget):
         self.overlay.caption = "" if highlight is None else visible(highlight.title)
         self._air.dimming = 0.0 if highlight is None else 1.0
         self._find_lit()
+        self._allow_hulls()
         if highlight is not None:
             self.motion.reveal()
         else:
@@ -295,14 +296,20 @@ class SpaceView(Marking, QWidget):
             if not self.reduced_motion and len(before) == len(self._away):
                 self._grow(before & ~self._away)
         self._is_whole = self.visibility.is_whole and shown is None
-        if self.gl is not None:
-            self.gl.tetrahedra.detail.hulls_allowed = self.state.color_by is ColorBy.CLUSTER and self._is_whole
+        self._allow_hulls()
         self.overlay.filtered = self.visibility.filtered
         self.overlay.away = int(self._away.sum()) if not self.visibility.is_whole else 0
         self.overlay.present = (
             None if self._is_whole else np.bincount(scene.cluster[~self._away], minlength=len(scene.clusters)) > 0
         )
         self._take_looks()
+
+    def _allow_hulls(self) -> None:
+        """Only where a body of one colour says what its memories would."""
+        recalling = self.state.highlight is not None and bool(self.state.highlight.void)
+        if self.gl is not None:
+            by_cluster = self.state.color_by is ColorBy.CLUSTER
+            self.gl.tetrahedra.detail.hulls_allowed = by_cluster and self._is_whole and not recalling
 
     def _grow(self, rows: Bool) -> None:
         """Let memories grow from their anchors once more: they are shown after they were not."""
