@@ -267,6 +267,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A knowledge graph of another memory server, and what agents keep in Markdown, come in by the same way: seen first, masked, "
     "screened, once, and taken back.": ("journeys/test_peers.py::*",),
     "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
+        "journeys/test_exchange.py::test_an_export_of_everything_reads_no_index_and_is_the_same",
         "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
         "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",
         "journeys/test_exchange.py::test_a_packed_export_comes_back_whole",
