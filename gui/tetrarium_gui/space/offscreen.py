@@ -103,8 +103,12 @@ class OffscreenCanvas(QWidget):
         self._stale = True
         super().update(*region)
 
+    def draw(self) -> None:
+        """Draw the next frame at once, with plain edges; it is shown with the next repaint."""
+        self._draw(smooth=False)
+
     def grabFramebuffer(self) -> QImage:
-        """The next frame, at once, with plain edges."""
+        """The next frame as a picture of its own."""
         self._draw(smooth=False)
         return self._image.copy()
 
