@@ -44,6 +44,7 @@ GROWN = (
     ("space-1k", 1_000, 12, True),
     ("space-10k", 10_000, 60, True),
     ("space-100k", 100_000, 240, True),
+    ("hulls", 60_000, 1_500, True),
     ("flat", 1_000, 12, False),
 )
 """Name of a picture, memories, clusters, whether with OpenGL."""
@@ -113,24 +114,42 @@ def tell(window: MainWindow) -> None:
     save(window, "recall")
     window.commands["theme_light"].trigger()
     save(window, "light")
+    window.commands["theme_dark"].trigger()
+    window.commands["clear"].trigger()
+    window.docks.show("timeline")
+    window.commands["replay"].trigger()
+    wait(lambda: window.space.replay.position > 0.55)
+    window.commands["replay"].trigger()
+    save(window, "replay")
+    window.commands["clear"].trigger()
+    window.panels.timeline.kinds[0].click()
+    window.commands["color_category"].trigger()
+    save(window, "timeline")
+    window.panels.timeline.reset()
+    window.commands["color_cluster"].trigger()
 
 
 def tell_corrections(window: MainWindow) -> None:
     """How a person corrects and understands."""
     window.commands["theme_dark"].trigger()
+    window.search.box.setText(QUESTION)
+    window.search.box.returnPressed.emit()
+    wait(lambda: window.state.highlight is not None and bool(window.state.highlight.void))
+    window.docks.show("voids")
     window.panels.voids.zones.setCurrentItem(window.panels.voids.zones.topLevelItem(1).child(0))
     window.panels.voids.why.click()
     wait(lambda: window.panels.voids.explanation.isVisible())
     window.docks.show("settings")
     save(window, "voids")
     window.docks.show("inspector")
-    window.commands["supersede"].trigger()
+    window.commands["clear"].trigger()
     edges = window.panels.inhibition.edges
     window.docks.show("inhibition")
     wait(lambda: edges.topLevelItemCount() > 0)
     edges.setCurrentItem(edges.topLevelItem(0))
     wait(lambda: window.inspector.memory is not None and window.inspector.memory.id == window.state.selected)
     window.docks.show("clusters")
+    window.commands["fit_selection"].trigger()
     save(window, "inhibition")
     window.commands["edit"].trigger()
     window.docks.show("timeline")

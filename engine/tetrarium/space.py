@@ -95,6 +95,7 @@ class Space:
         self.history = HistoryReader(self.database)
         self.damage = Damage()
         self.check_due = False
+        self.erased = 0  # how often a memory, or words of one, went for good, by whichever program
         self.last_entry: int | None = None  # of history, by the last write; None when it changed nothing
         self.relations = relation_rows.RelationReader(self.database)
         self._names: dict[int, str] = {}
@@ -669,6 +670,7 @@ class Space:
         if any(change.op == "restore" and change.num == cluster_rows.SPACE for change in changes):
             self._check_if_small()
             return self.reload()
+        self.erased += sum(change.op in ("purge", "mask") for change in changes)
         ops: dict[int, set[str]] = {}
         for change in changes:
             ops.setdefault(change.num, set()).add(change.op)

@@ -27,6 +27,7 @@ from tetrarium_gui.wiring.beginnings import Beginnings
 from tetrarium_gui.wiring.corrections import Corrections
 from tetrarium_gui.wiring.desk import Desk, make_panels
 from tetrarium_gui.wiring.following import Following
+from tetrarium_gui.wiring.growth import Growth
 from tetrarium_gui.wiring.history import History
 from tetrarium_gui.wiring.inhibitions import Inhibitions
 from tetrarium_gui.wiring.lists import Lists
@@ -35,9 +36,11 @@ from tetrarium_gui.wiring.places import Places
 from tetrarium_gui.wiring.privacy import Privacy
 from tetrarium_gui.wiring.recalls import Recalls
 from tetrarium_gui.wiring.slowness import Slowness
+from tetrarium_gui.wiring.successions import Successions
 from tetrarium_gui.wiring.top import Top
 from tetrarium_gui.wiring.topics import Topics
 from tetrarium_gui.wiring.tray import Tray
+from tetrarium_gui.wiring.views import Views
 from tetrarium_gui.words import set_language, t
 
 FIRST_SIZE = (1440, 900)
@@ -74,6 +77,7 @@ class MainWindow(QMainWindow):
         self.lists, self.recalls, self.inhibitions = Lists(self.desk), Recalls(self.desk), Inhibitions(self.desk)
         self.topics, self.live, self.places = Topics(self.desk), Live(self.desk), Places(self.desk)
         self.following, self.privacy, self.slowness = Following(self.desk), Privacy(self.desk), Slowness(self.desk)
+        self.growth, self.views, self.successions = Growth(self.desk), Views(self.desk), Successions(self.desk)
         self.welcome = Welcome(self.theme, self._middle)
         self.beginnings = Beginnings(self.desk, self.welcome)
         self.locked = Locked(self.theme, self._middle)

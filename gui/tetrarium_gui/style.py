@@ -29,6 +29,10 @@ GROW_TIME = 0.25
 """A new memory grows from its anchor's vertex in this time, seconds."""
 REVEAL_TIME = 0.60
 """A recall lights its memories in score order within this time, seconds."""
+TRAVEL_TIME = 0.60
+"""The moves of a plan play as one sequence within this time, seconds."""
+SUCCESSION_TIME = 1.40
+"""A superseded memory turns, and a line runs from it to its successor and fades, within this time, seconds."""
 DIM = 0.18
 """What remains of a memory's colour while others are lit, share."""
 

@@ -97,6 +97,7 @@ def measured(n: int, rounds: int, seed: int, kept: Path | None) -> list[tuple[st
     application = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(application, QApplication)
     application.setStyle("Fusion")
+    sys.setswitchinterval(app.SWITCH_EVERY)
 
     def wait(true: Callable[[], bool]) -> None:
         """Let the event loop run as it does in the program: asleep, and without the interpreter's lock, between events."""

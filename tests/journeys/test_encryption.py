@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -20,7 +21,7 @@ from keyring.backends import fail, null
 import tetrarium
 from tetrarium import paths, service
 from tetrarium.cli import main
-from tetrarium.errors import DamagedSpace, InvalidInput, NotFound, SpaceBusy, SpaceLocked
+from tetrarium.errors import DamagedSpace, DiskFull, InvalidInput, NotFound, SpaceBusy, SpaceLocked
 from tetrarium.privacy import keys
 from tetrarium.service import MemoryService, locking
 from tetrarium.storage import cipher, recoding
@@ -341,6 +342,35 @@ def test_the_command_line_encrypts_and_a_headless_program_needs_its_passphrase(
     assert main(["decrypt", *at]) == 0
     assert "is not encrypted any more" in capsys.readouterr().out
     assert not cipher.is_encrypted(folder)
+
+
+def test_without_room_for_every_file_nothing_is_encrypted_and_no_backup_is_lost(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {file.name: file.read_bytes() for file in (folder / paths.BACKUPS).iterdir()}
+    assert before
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: type("Usage", (), {"free": 200_000}))
+    with pytest.raises(DiskFull, match="nothing was changed"):
+        service.encrypt(folder, passphrase=WORDS)
+    monkeypatch.undo()
+    assert {file.name: file.read_bytes() for file in (folder / paths.BACKUPS).iterdir()} == before
+    assert not (folder / paths.KEY_FILE).exists()
+    service.encrypt(folder, passphrase=WORDS)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: type("Usage", (), {"free": 200_000}))
+    for attempt in (
+        lambda: service.rekey(folder, passphrase=WORDS, new_passphrase="other"),
+        lambda: service.decrypt(folder, passphrase=WORDS),
+    ):
+        with pytest.raises(DiskFull, match="nothing was changed"):
+            attempt()
+    monkeypatch.undo()
+    with tetrarium.open_space(folder, passphrase=WORDS) as space:
+        assert len(space.backups()) == len(before) // 2
+
+
+def test_no_connection_puts_anything_aside_in_a_folder_of_the_systems(folder: Path) -> None:
+    with closing(cipher.connect(folder / paths.STORE_FILE)) as connection:
+        assert connection.pragma("temp_store") == 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps the rights of files elsewhere")

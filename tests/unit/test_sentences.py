@@ -80,6 +80,14 @@ def raised(tree: ast.Module) -> Iterator[str]:
                 yield from (text for one in told for text in variants(one, known))
 
 
+def noted(tree: ast.Module) -> Iterator[str]:
+    """What an IDE's module has to say beside its plan."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            told = [k.value for k in node.keywords if k.arg == "note" and isinstance(k.value, ast.Constant)]
+            yield from (text for one in told for text in variants(one, {}))
+
+
 def spoken(tree: ast.Module) -> Iterator[str]:
     """Every text of a module that reads like words of ours."""
     aside: set[int] = set()
@@ -114,7 +122,7 @@ def templates() -> dict[str, str]:
         if name.split("/")[0] in AGENTS_ONLY:
             continue
         tree = ast.parse(path.read_text("utf-8"))
-        texts = [*raised(tree), *(spoken(tree) if name in SPEAKING else ())]
+        texts = [*raised(tree), *noted(tree), *(spoken(tree) if name in SPEAKING else ())]
         found |= {text: name for text in texts if is_sentence(text)}
     return found
 

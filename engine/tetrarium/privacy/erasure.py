@@ -27,8 +27,8 @@ _COPIES = ("*.db", "*.db.*.part", f"*{Path(paths.STORE_FILE).suffix}")
 
 def backups_of(folder: Path) -> list[Path]:
     """Copies of the store that lie in the space, backups and damaged stores that were kept aside, in order of name."""
-    found = (path for pattern in _COPIES for path in folder.rglob(pattern))
-    return sorted({path for path in found if path.is_file() and path != folder / paths.STORE_FILE})
+    found = {path for pattern in _COPIES for path in paths.files_in(folder, pattern)}
+    return sorted(found - {folder / paths.STORE_FILE})
 
 
 def pending(database: Database) -> tuple[PendingErasure, ...]:

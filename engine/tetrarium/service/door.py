@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
@@ -15,7 +16,7 @@ import numpy as np
 from tetrarium import snapshots
 from tetrarium.clusters import Clusters
 from tetrarium.config import DEFAULTS, Settings, with_overrides
-from tetrarium.errors import InvalidInput, NotFound, NotTrusted
+from tetrarium.errors import InvalidInput, NotFound, NotTrusted, SpaceUnavailable
 from tetrarium.events import Events, SpaceChanged
 from tetrarium.lifecycle.trust import Trust, may_change, trust_of
 from tetrarium.model import (
@@ -34,6 +35,8 @@ from tetrarium.recall.themes import read as read_themes
 from tetrarium.service.auditor import Auditor
 from tetrarium.space import Space
 from tetrarium.storage import memories as rows
+
+log = logging.getLogger(__name__)
 
 EVERYWHERE = "*"
 """As a project: memories of every project."""
@@ -79,6 +82,7 @@ class Door:
         self._clusters = Clusters(self._space)
         self._auditor = Auditor(self._space)
         self._asked: dict[str, deque[Asked]] = {}
+        self._erased = 0  # as `Space.erased`, when the kept recalls were looked at last
         self._accesses: dict[int, tuple[int, datetime]] = {}
         self._questions: dict[int, set[bytes]] = {}
         self._recalls: list[float] = []
@@ -146,6 +150,9 @@ class Door:
             self._count_accesses()
             self._auditor.flush()
             snapshots.keep(self._space)
+        except (SpaceUnavailable, OSError) as error:
+            # Nothing that was acknowledged is among it, and whoever leaves cannot do anything about a disk or a folder.
+            log.warning("What was read last could not be noted: %s", error)
         finally:
             self._auditor.closed(folded=self._space.close())
 
@@ -279,7 +286,11 @@ class Door:
         self._asked.setdefault(client, deque(maxlen=self.settings.kept_traces)).append(asked)
 
     def _kept_of(self, client: str | None) -> list[Asked]:
-        """Newest first: ids of recalls ascend."""
+        """Newest first: ids of recalls ascend. None outlives an erasure, whichever program did it."""
+        self.catch_up()
+        if self._erased != self._space.erased:
+            self._erased = self._space.erased
+            self._asked.clear()
         kept = (
             self._asked.get(client, ())
             if client is not None

@@ -56,7 +56,7 @@ class Keeping(Door):
         Copies that were asked for stay until they are deleted by hand. Raises DiskFull, ReadOnlySpace, DamagedSpace.
         """
         copy = backups.made(self._store, cause, rows.now())
-        self._rotate()
+        self._rotate(copy)
         return _told(copy)
 
     def preview_restore(self, name: str = "") -> RestorePreview:
@@ -97,7 +97,7 @@ class Keeping(Door):
             if self._overwrite(copy, before, client, undoes):
                 self.catch_up()
                 self._forget_answers()
-                self._rotate(but=copy)
+                self._rotate(copy, before)
                 return _told(before)
             backups.remove(before)
         raise SpaceBusy(
@@ -149,8 +149,7 @@ class Keeping(Door):
             return
         found = backups.copies(self.path)
         if not found or found[0].seq != self._space.reader.last_change():
-            backups.made(self._store, cause, rows.now())
-            self._rotate()
+            self._rotate(backups.made(self._store, cause, rows.now()))
 
     def _copy_a_slice(self) -> bool:
         """A slice of the daily copy, when it is due; True while there is more."""
@@ -160,9 +159,11 @@ class Keeping(Door):
                 return False
             self._copying = backups.make(self._store, "daily", rows.now())
         try:
-            if next(self._copying, self) is self:
+            done = next(self._copying, self)
+            if isinstance(done, Copy):
+                self._rotate(done)
+            elif done is self:
                 self._copying = None
-                self._rotate()
         except UserError:
             self._copying = None
             self._copy_again = rows.now() + timedelta(hours=1)
@@ -173,19 +174,22 @@ class Keeping(Door):
         now = rows.now()
         if not self._space.database.writable or (self._copy_again and now < self._copy_again):
             return False
-        found = backups.copies(self.path)
+        last = self._space.reader.last_change()
+        # One that holds more than the space is of another one, or of before a damaged store was replaced.
+        found = [copy for copy in backups.copies(self.path) if copy.seq <= last]
         if not found:
             return bool(len(self._space.indexes.table))
         # A copy from the future was made while the clock was wrong: as good a day ago as any. It is not the first of them
         # for ever: they stand in the order of what they hold.
         aged = abs(now - found[0].at) >= timedelta(hours=self.settings.backup_hours)
-        return aged and found[0].seq != self._space.reader.last_change()
+        return aged and found[0].seq != last
 
-    def _rotate(self, *, but: Copy | None = None) -> None:
+    def _rotate(self, *but: Copy) -> None:
+        """Let copies go that are not kept any longer, but for those that somebody stands on now."""
         s = self.settings
         found = backups.copies(self.path)
         for copy in backups.rotate(found, days=s.backup_days, weeks=s.backup_weeks, others=s.backup_others):
-            if but is None or copy.name != but.name:
+            if copy.name not in {kept.name for kept in but}:
                 backups.remove(copy)
 
     def _copy_named(self, name: str) -> Copy:
@@ -218,6 +222,11 @@ class Keeping(Door):
             raise DamagedSpace(
                 f"Backup {copy.name} is damaged; nothing was restored.",
                 advice="Choose another: `tetrarium backup --list`.",
+            )
+        if backups.is_foreign(copy, self._store):
+            raise InvalidInput(
+                f"Backup {copy.name} is of another space; nothing was restored.",
+                advice="Open it as a space of its own, in a folder where it is called space.tetrarium, and export what is wanted.",
             )
         return copy
 
@@ -312,7 +321,8 @@ def restore_damaged(folder: Path, name: str = "") -> tuple[Backup, Path]:
     """
     sound = _soundest(folder, name)
     aside = folder / f"damaged-{rows.now():%Y%m%dT%H%M%SZ}"
-    restoring.put_in_place(folder / paths.STORE_FILE, sound.file, aside)
+    last = max(copy.seq for copy in backups.copies(folder))
+    restoring.put_in_place(folder / paths.STORE_FILE, sound.file, aside, last=last)
     snapshots.discard(folder)
     return _told(sound), aside
 

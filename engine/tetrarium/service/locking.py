@@ -51,6 +51,7 @@ def encrypt(folder: Path, *, passphrase: str | None = None, keychain: bool = Fal
     _expect(folder)
     if cipher.is_encrypted(folder):
         raise InvalidInput(f"The space in {folder} is encrypted already.", advice="`tetrarium rekey` changes its key.")
+    recoding.refuse_without_room(folder)
     key = keys.new_key()
     keys.write(folder, _wrapped(key, passphrase, keychain))
     try:
@@ -63,6 +64,7 @@ def encrypt(folder: Path, *, passphrase: str | None = None, keychain: bool = Fal
 def decrypt(folder: Path, *, passphrase: str | None = None) -> Recoding:
     """Take the encryption off. Raises SpaceLocked, SpaceBusy, InvalidInput, NotFound."""
     key = _key(folder, passphrase)
+    recoding.refuse_without_room(folder)
     done = _recoded(folder, key, None)
     keys.forget(folder)
     return done
@@ -76,6 +78,7 @@ def rekey(
     Raises SpaceLocked, SpaceBusy, InvalidInput, NotFound.
     """
     old, new = _key(folder, passphrase), keys.new_key()
+    recoding.refuse_without_room(folder)
     keys.write(folder, _wrapped(new, new_passphrase, keychain), name=_NEXT_KEY)
     try:
         done = _recoded(folder, old, new)

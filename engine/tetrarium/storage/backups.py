@@ -32,6 +32,7 @@ AUTOMATIC = ("daily", "migration", "deletion", "plan", "restore", "repair")
 """Why a copy is made without being asked for; `asked` is the other reason, and those are never rotated away."""
 
 _NAME = re.compile(r"(\d{8}T\d{6})Z-([a-z]+)(?:-(\d+))?\.db")
+_STAMP = "%Y%m%dT%H%M%S"
 _PART = ".part"
 _MAKER = re.compile(r"[.-](\d+)\.part")
 """The process that writes a part, in the part's name."""
@@ -64,8 +65,21 @@ class Copy:
 
 def copies(folder: Path) -> list[Copy]:
     """The copies of the space in a folder, newest first."""
-    found = [_read(file) for file in (folder / paths.BACKUPS).glob("*.db") if _NAME.fullmatch(file.name)]
+    found = []
+    for file in (folder / paths.BACKUPS).glob("*.db"):
+        with suppress(FileNotFoundError):  # another program has just let it go
+            if _is_copy(file):
+                found.append(_read(file))
     return sorted(found, key=lambda copy: copy.order, reverse=True)
+
+
+def _is_copy(file: Path) -> bool:
+    """Whether it is named as copies are, by a moment that there is, and is a file: no folder, and nothing that waits for
+    somebody to write into it."""
+    matched = _NAME.fullmatch(file.name)
+    with suppress(ValueError, OSError):
+        return matched is not None and bool(datetime.strptime(matched[1], _STAMP)) and file.is_file()
+    return False
 
 
 def exist(folder: Path) -> bool:
@@ -120,6 +134,14 @@ def damage_of(copy: Copy) -> Damage:
     except apsw.Error as error:
         damage.structure.append(str(error))
     return damage
+
+
+def is_foreign(copy: Copy, store: Path) -> bool:
+    """Whether a copy is of another space: both have a key of the audit, and not the same. Copies of the first schemas, and
+    of spaces that were never read, have none."""
+    with closing(opened(copy.file)) as ours, closing(cipher.connect(store, flags=apsw.SQLITE_OPEN_READWRITE)) as live:
+        keys = [one.execute("SELECT value FROM meta WHERE key = 'audit_key'").get for one in (ours, live)]
+    return None not in keys and keys[0] != keys[1]
 
 
 def is_newer_than_its_note(file: Path) -> bool:
@@ -276,10 +298,8 @@ def _note(file: Path, seq: int, memories: int, content: Path | None = None) -> N
 def _read(file: Path) -> Copy:
     matched = _NAME.fullmatch(file.name)
     assert matched is not None
-    told: dict[str, Any] = {}
-    with suppress(OSError, ValueError):
-        told = json.loads(_sum_of(file).read_text(encoding="utf-8"))
-    at = datetime.strptime(matched[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+    told = _noted(file)
+    at = datetime.strptime(matched[1], _STAMP).replace(tzinfo=UTC)
     size = file.stat().st_size
     if "seq" not in told:
         with suppress(apsw.Error, errors.UserError), closing(opened(file)) as connection:
@@ -294,6 +314,16 @@ def _read(file: Path) -> Copy:
         memories=told.get("memories", -1),
         digest=told.get("blake2b", ""),
     )
+
+
+def _noted(file: Path) -> dict[str, Any]:
+    """What stands beside a copy; {} where nothing does, or nothing that was written by this program."""
+    with suppress(OSError, ValueError):
+        told = json.loads(_sum_of(file).read_text(encoding="utf-8"))
+        forms = {"seq": int, "memories": int, "blake2b": str}
+        if isinstance(told, dict) and all(isinstance(told.get(name), form) for name, form in forms.items()):
+            return told
+    return {}
 
 
 def _counts(connection: apsw.Connection) -> tuple[int, int]:

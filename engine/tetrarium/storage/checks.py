@@ -13,7 +13,7 @@ from typing import Any
 
 import apsw
 
-from tetrarium.storage import seals
+from tetrarium.storage import definitions, seals
 from tetrarium.storage.migrations import TOKEN_CHARACTERS
 from tetrarium.storage.seals import Sealed
 
@@ -129,6 +129,8 @@ def rebuild_indexes(connection: apsw.Connection) -> None:
 
 def rebuild_fulltext(connection: apsw.Connection) -> None:
     """Make the full-text index anew from the tokens of the memories outside the trash; inside a transaction."""
+    if not definitions.is_fulltext_sound(connection):
+        definitions.define_fulltext(connection)
     connection.execute("INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
     connection.execute("INSERT INTO fulltext (rowid, tokens) SELECT num, tokens FROM memories WHERE trashed_at IS NULL")
 
@@ -187,6 +189,10 @@ def _fulltext(connection: apsw.Connection, damage: Damage) -> Iterator[None]:
     Memories may come and go between two slices: what changed since the first is indexed again before the two are compared.
     """
     try:
+        if not definitions.is_fulltext_sound(connection):
+            damage.fulltext += 1
+            damage.indexes.append("fulltext: its definition is damaged")
+            return
         before = _first(connection, _LAST_CHANGE)[0]
         connection.execute(
             f"""

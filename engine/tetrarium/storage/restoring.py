@@ -81,6 +81,11 @@ def overwrite(live: Path, prepared: Path, seen: int, entry: Entry, *, busy_timeo
             backup.step(1)
             if _number(source, "SELECT ifnull(max(seq), 0) FROM live.changes") != seen:
                 return False
+            if _number(source, "PRAGMA live.user_version") != migrations.SCHEMA_VERSION:
+                raise errors.NewerSpace(
+                    f"The space in {live.parent} was brought up to date by a newer Tetrarium; nothing was restored.",
+                    advice="Update Tetrarium here as well, and start it again.",
+                )
             _take_along(source)  # through the connection that is being copied, which copies what is changed anew
             _sign(source, entry)
             backup.step(-1)
@@ -93,8 +98,9 @@ def overwrite(live: Path, prepared: Path, seen: int, entry: Entry, *, busy_timeo
     return True
 
 
-def put_in_place(live: Path, copy: Path, aside: Path) -> None:
-    """For a store that cannot be opened any more: keep its files under `aside`, and put a copy in its place."""
+def put_in_place(live: Path, copy: Path, aside: Path, *, last: int) -> None:
+    """For a store that cannot be opened any more: keep its files under `aside`, and put a copy in its place. last: the
+    last change that any copy tells of; those to come are counted on from there."""
     with explained(live.parent):
         aside.mkdir(mode=0o700)
         for file in sorted(live.parent.glob(f"{live.name}*")):
@@ -103,6 +109,10 @@ def put_in_place(live: Path, copy: Path, aside: Path) -> None:
         settle(copy)
         cipher.make_private(part)
         shutil.copyfile(copy, part)
+        with closing(cipher.connect(part)) as connection:
+            for pragma in ("journal_mode=DELETE", "secure_delete=ON"):
+                connection.execute(f"PRAGMA {pragma}").fetchall()
+            connection.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'changes'", (last,))
         part.replace(live)
 
 

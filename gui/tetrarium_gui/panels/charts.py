@@ -54,6 +54,19 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no type
         item.setOpts(pen=pg.mkPen(None))
         self.addItem(item)
 
+    def add_bars(self, x: Any, heights: Any, colors: Sequence[QColor], *, width: float = BAR, below: Any = 0) -> None:
+        """Add bars to what is there, one colour each, as one item: items cost, bars do not. below: where each begins."""
+        shape = np.shape(x)
+        item = pg.BarGraphItem(
+            x=np.asarray(x, float), y0=np.broadcast_to(np.asarray(below, float), shape),
+            height=np.asarray(heights, float), width=width, brushes=[pg.mkBrush(color) for color in colors], pen=pg.mkPen(None),
+        )  # fmt: skip
+        self.addItem(item)
+
+    def name_bars(self, names: Sequence[str]) -> None:
+        """Words under the bars that stand at 0, 1, 2 …"""
+        self.getAxis("bottom").setTicks([list(enumerate(names))])
+
     def rule(self, at: float, color: str, *, level: bool) -> None:
         """A dashed line over the whole plot: level, or upright."""
         pen = pg.mkPen(color, width=1, style=Qt.PenStyle.DashLine)

@@ -6,18 +6,20 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from tetrarium.model import CATEGORIES
 from tetrarium_gui.panels.filters import KEYS, OFFERED_SPANS, STATES, Filter, added, shown_value
 from tetrarium_gui.panels.flow import FlowLayout
-from tetrarium_gui.style import CHIP_GRID, plain_tip, visible
+from tetrarium_gui.style import CHIP_GRID, SIZE_SMALL, plain_tip, text_font, visible
 from tetrarium_gui.words import t
 from tetrarium_gui.worker import EVERYWHERE
 
 LONGEST = 40
-"""Characters of a chip."""
+"""Characters of a menu's entry."""
+WIDEST = 210
+"""Pixels of a chip's words."""
 OFFERED = 24
 """Values of a key that the menu offers."""
 _TAKING = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
@@ -92,9 +94,11 @@ class FilterBar(QWidget):
         self.chips = []
         for at, one in enumerate(self.filters):
             words = visible(one.words())
-            chip = QPushButton(f"{words[:LONGEST].replace('&', '&&')}  ✕")
+            metrics = QFontMetrics(text_font(SIZE_SMALL))
+            short = metrics.elidedText(words, Qt.TextElideMode.ElideRight, WIDEST)
+            chip = QPushButton(f"{short.replace('&', '&&')}  ✕")
             chip.setObjectName("chip")
-            chip.setAccessibleName(t("filter.take_away", what=words))
+            chip.setAccessibleName(t("filter.take_away", what=words[:200]))
             chip.setToolTip(plain_tip(t("filter.take_away", what=words)))
             chip.clicked.connect(lambda _=False, at=at: self._drop(at))
             chip.installEventFilter(self)

@@ -124,10 +124,10 @@ class HitDelegate(QStyledItemDelegate):
         words = f"{t(f'category.{hit.memory.category.value}')} · {day(hit.memory.created_at)}"
         painter.drawText(foot.adjusted(19, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, words)
         painter.setFont(mono_font())
-        painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{hit.score:.2f}")
-        paint_score(
-            painter, QRectF(inner.left(), foot.bottom() + 2, inner.width(), 10), hit.parts, theme, full=self.full
-        )
+        if hit.score:  # what filters alone found has none
+            painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{hit.score:.2f}")
+            bars = QRectF(inner.left(), foot.bottom() + 2, inner.width(), 10)
+            paint_score(painter, bars, hit.parts, theme, full=self.full)
         painter.setPen(QColor(theme.line))
         painter.drawLine(box.bottomLeft(), box.bottomRight())
         painter.restore()

@@ -26,7 +26,7 @@ INHIBITED = 255.0
 Beacons = Float32
 """(n, 5) float32, see COLUMNS; 20 bytes a hit."""
 
-TOGETHER = 28.0
+TOGETHER = 110.0
 """Pixels within which two marks on the edge of the picture are one."""
 
 NONE: Beacons = np.zeros((0, COLUMNS), np.float32)

@@ -24,6 +24,17 @@ MARGIN = 1.12
 ORBIT_SPEED = np.radians(0.35)
 """Radians a pixel of drag."""
 
+_STEEPEST = np.pi / 2 - 0.02
+SIDES = {
+    "front": (-np.pi / 2, 0.0),
+    "back": (np.pi / 2, 0.0),
+    "right": (0.0, 0.0),
+    "left": (np.pi, 0.0),
+    "top": (-np.pi / 2, _STEEPEST),
+    "bottom": (-np.pi / 2, -_STEEPEST),
+}
+"""Azimuth and elevation, radians, of a look from each side."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pose:
@@ -68,7 +79,7 @@ class Camera:
     # --- moves --------------------------------------------------------------------------------
     def orbit(self, dx: float, dy: float) -> None:
         """Turn by a drag of (dx, dy) pixels; the horizon stays level."""
-        limit = np.pi / 2 - 0.02
+        limit = _STEEPEST
         self.pose = replace(
             self.pose,
             azimuth=self.pose.azimuth - dx * ORBIT_SPEED,
@@ -110,10 +121,8 @@ class Camera:
         return replace(self.pose, centre=(float(centre[0]), float(centre[1]), float(centre[2])), distance=distance)
 
     def from_side(self, side: str) -> Pose:
-        """The same centre and distance from along an axis: `front`, `right` or `top`."""
-        azimuth, elevation = {"front": (-np.pi / 2, 0.0), "right": (0.0, 0.0), "top": (-np.pi / 2, np.pi / 2 - 0.02)}[
-            side
-        ]
+        """The same centre and distance from along an axis: a name in SIDES."""
+        azimuth, elevation = SIDES[side]
         return replace(self.pose, azimuth=float(azimuth), elevation=float(elevation))
 
     def best_side(self, points: Float32, radius: float) -> Pose:

@@ -32,7 +32,10 @@ SOFTWARE_IN_MOTION = Budget(tetrahedra=4_000, least_edge=5.0)
 HULL_PIXELS = 52.0
 """Width on screen up to which a cluster may be one hull."""
 HULL_EDGE = 5.0
-"""Pixels up to which the edge of a memory is too small to tell it from its neighbours: then its cluster may be a hull."""
+"""Pixels up to which the edge of a memory is too small to tell it from its neighbours: then a cluster that would be
+points may be a hull."""
+SURE_HULL_EDGE = 3.6
+"""Pixels up to which a small cluster is a hull even where there is room to draw it whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +82,11 @@ class Detail:
         if self._scene is None or not len(self._scene):
             return None
         whole, points = choose(self._scene, self._sizes, camera, self.budget)
+        small = small_clusters(self._scene, self._sizes, camera, points) if self.hulls_allowed else points & False
+        whole, points = whole & ~small, points & ~small
         if whole.all():
             self._choice = self._lists = None
             return None
-        small = small_clusters(self._scene, self._sizes, camera, points) if self.hulls_allowed else points & False
-        points &= ~small
         choice = (whole.tobytes(), points.tobytes(), small.tobytes())
         if choice != self._choice:
             self._choice = choice
@@ -121,10 +124,9 @@ def choose(scene: Scene, sizes: Int32, camera: Camera, budget: Budget) -> tuple[
 
 
 def small_clusters(scene: Scene, sizes: Int32, camera: Camera, points: Bool) -> Bool:
-    """(k,) those of the clusters to draw as points that are so small on screen that a hull tells more."""
-    depth = np.maximum(camera.project(scene.cluster_centres)[:, 2], 1e-3)
-    unit = camera.pixels_a_unit(depth)
-    small: Bool = (
-        points & (sizes >= LEAST_MEMBERS) & (unit < HULL_EDGE) & (2 * scene.cluster_radii * unit < HULL_PIXELS)
-    )
+    """(k,) clusters so small on screen that a hull tells more. points: (k,) those that are too many to be drawn whole."""
+    seen = camera.project(scene.cluster_centres)
+    unit = camera.pixels_a_unit(np.maximum(seen[:, 2], 1e-3))
+    tiny = unit < np.where(points, HULL_EDGE, SURE_HULL_EDGE)
+    small: Bool = tiny & (seen[:, 2] > 0) & (sizes >= LEAST_MEMBERS) & (2 * scene.cluster_radii * unit < HULL_PIXELS)
     return small

@@ -24,7 +24,7 @@ NEAR_PIXELS = 40.0
 GAP = 4.0
 """Pixels between two names."""
 HIT_PIXELS = 16.0
-"""Width round a hit that names keep free where they can."""
+"""Least width round a hit that names keep free where they can: those that hold a hit; the others always do."""
 MOST_KEPT_FREE = 60
 """Hits that names make way for."""
 DIMMED = 0.30
@@ -52,6 +52,10 @@ class _Taken:
         self._boxes[: len(boxes)] = np.array(boxes).reshape(-1, 4)
         self._count = len(boxes)
 
+    @property
+    def some(self) -> bool:
+        return self._count > 0
+
     def add(self, box: Box) -> None:
         self._boxes[self._count] = box
         self._count += 1
@@ -77,11 +81,13 @@ def place_labels(
     lit_clusters: frozenset[int] | None = None,
     hits: Float32 | None = None,
     counted: Bool | None = None,
+    present: Bool | None = None,
     taken: Sequence[Box] = (),
 ) -> list[Label]:
     """Names of the clusters: those that hold hits first, then the greater on screen; none over the `taken` boxes.
 
-    hits: (m, 3) centres that names make way for; counted: (k,) clusters whose number of memories belongs to the name.
+    hits: (m, 3) centres that names make way for; counted: (k,) clusters whose number of memories belongs to the name;
+    present: (k,) clusters of which something is shown, None for all.
     """
     if not scene.clusters:
         return []
@@ -91,6 +97,8 @@ def place_labels(
     lit: Bool = np.array([lit_clusters is None or at in lit_clusters for at in range(len(scene.clusters))], np.bool_)
     found: Bool = lit if lit_clusters is not None else np.zeros(len(lit), np.bool_)
     shown = (seen[:, 2] > 0.5) & (sizes > 1) & ((pixels >= LEAST_LABEL_PIXELS) | found)
+    if present is not None:
+        shown &= present
     over = np.maximum(-seen[:, :2], seen[:, :2] - (camera.width, camera.height)).max(axis=1)
     near: Bool = shown & (over < NEAR_PIXELS)
     names, lights = _Taken(taken, MOST_LABELS), _Taken(_boxes_of(camera, hits), 0)
@@ -107,10 +115,10 @@ def place_labels(
         width, height = measure.horizontalAdvance(text) + 8, measure.height() + 2
         reach = max(7.0, min(pixels[at] / 2, camera.height * 0.36) * 0.9) + 3
         around = _around(float(seen[at, 0]), float(seen[at, 1]), float(reach), width, height)
-        # Only for a cluster that holds a hit is another place looked for than below it.
-        tried = around if found[at] else around[:1]
+        # Other places than below are looked for only where there are hits to make way for: that is the dear part.
+        tried = around if lights.some else around[:1]
         places = [box for box in tried if _inside(box, camera) and not names.meets(box)]
-        box = next((box for box in places if not lights.meets(box)), places[0] if places else None)
+        box = next((box for box in places if not lights.meets(box)), places[0] if places and found[at] else None)
         if box is None:
             continue
         names.add(box)
@@ -139,5 +147,10 @@ def _boxes_of(camera: Camera, hits: Float32 | None) -> list[Box]:
     if hits is None or not len(hits):
         return []
     seen: Float64 = camera.project(hits[:MOST_KEPT_FREE])
-    half = HIT_PIXELS / 2
-    return [(x - half, y - half, HIT_PIXELS, HIT_PIXELS) for x, y, depth in seen.tolist() if depth > 0]
+    edges = camera.pixels_a_unit(np.maximum(seen[:, 2], 1e-3))
+    boxes = []
+    for (x, y, depth), edge in zip(seen.tolist(), edges.tolist(), strict=True):
+        wide = max(HIT_PIXELS, edge)
+        if depth > 0:
+            boxes.append((x - wide / 2, y - wide / 2, wide, wide))
+    return boxes

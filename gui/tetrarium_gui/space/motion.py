@@ -8,16 +8,19 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from tetrarium_gui.space.camera import Camera, Pose, blend
 from tetrarium_gui.space.tetrahedra import Atmosphere
-from tetrarium_gui.style import CAMERA_EASE, GROW_TIME, REVEAL_TIME
+from tetrarium_gui.style import CAMERA_EASE, GROW_TIME, REVEAL_TIME, SUCCESSION_TIME, TRAVEL_TIME
 
 FRAME = 16
 """Milliseconds between frames while something moves."""
 
 
 class Motion(QObject):
-    """Flights of the camera, growth of new memories, hits that light up in their order. `reduced`: all of it at once."""
+    """Flights of the camera, growth of new memories, hits that light up in their order, moves of a plan, succession.
+    `reduced`: all of it at once."""
 
     stepped = Signal()
+    arrived = Signal()  # what travelled is where it belongs
+    turned = Signal()  # what was superseded has turned
     flown = Signal()  # the camera moved in a flight
 
     def __init__(self, camera: Camera, air: Atmosphere, parent: QObject) -> None:
@@ -26,7 +29,7 @@ class Motion(QObject):
         self.reduced = False
         self._started = time.monotonic()
         self._busy_until = 0.0
-        self._reveals_from = 0.0
+        self._reveals_from = self._travels_from = self._turns_from = 0.0
         self._flight: tuple[Pose, Pose, float] | None = None
         self._clock = QTimer(self)
         self._clock.setInterval(FRAME)
@@ -60,6 +63,16 @@ class Motion(QObject):
         self._air.reveal = 1.0 if self.reduced else 0.0
         self._clock.start()
 
+    def travel(self) -> None:
+        """Memories go from where they stood to where they stand."""
+        self._travels_from, self._air.travel = self.now(), 0.0
+        self._clock.start()
+
+    def turn(self) -> None:
+        """Superseded memories turn, and lines run to their successors."""
+        self._turns_from, self._air.fade = self.now(), 0.0
+        self._clock.start()
+
     def fly(self, pose: Pose, *, at_once: bool = False) -> None:
         """Ease the camera to a pose; at once where nobody sees it or wants it."""
         if self.reduced or at_once:
@@ -87,6 +100,16 @@ class Motion(QObject):
         if self._air.reveal < 1.0:
             self._air.reveal = min(1.0, (now - self._reveals_from) / REVEAL_TIME)
             moving |= self._air.reveal < 1.0
+        if self._air.travel < 1.0:
+            self._air.travel = min(1.0, (now - self._travels_from) / TRAVEL_TIME)
+            moving |= self._air.travel < 1.0
+            if self._air.travel >= 1.0:
+                self.arrived.emit()
+        if self._air.fade < 1.0:
+            self._air.fade = min(1.0, (now - self._turns_from) / SUCCESSION_TIME)
+            moving |= self._air.fade < 1.0
+            if self._air.fade >= 1.0:
+                self.turned.emit()
         if not moving:
             self._clock.stop()
         self.stepped.emit()

@@ -18,9 +18,8 @@ from PySide6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QPainter, Q
 from PySide6.QtOpenGL import QOpenGLFramebufferObject, QOpenGLFramebufferObjectFormat
 from PySide6.QtWidgets import QWidget
 
-from tetrarium.model import UInt8
 from tetrarium_gui.space.camera import Camera
-from tetrarium_gui.space.tetrahedra import Atmosphere, Tetrahedra, is_software, surface_format
+from tetrarium_gui.space.tetrahedra import Atmosphere, GLCanvas, Tetrahedra, is_software, surface_format
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +77,7 @@ class OffscreenCanvas(QWidget):
         self._broken = False
         self._plain: QOpenGLFramebufferObject | None = None
         self._smooth: QOpenGLFramebufferObject | None = None
-        self._pixels: UInt8 = np.zeros((0, 0, 4), np.uint8)
+        self._pixels = self._shown = np.zeros((0, 0), np.uint32)
         self._image = QImage()
         self.tetrahedra = Tetrahedra(camera, atmosphere)
         self.tetrahedra._setView(self)
@@ -104,8 +103,12 @@ class OffscreenCanvas(QWidget):
         self._stale = True
         super().update(*region)
 
+    def draw(self) -> None:
+        """Draw the next frame at once, with plain edges; it is shown with the next repaint."""
+        self._draw(smooth=False)
+
     def grabFramebuffer(self) -> QImage:
-        """The next frame, at once, with plain edges."""
+        """The next frame as a picture of its own."""
         self._draw(smooth=False)
         return self._image.copy()
 
@@ -165,7 +168,7 @@ class OffscreenCanvas(QWidget):
     def _target(self, size: QSize, *, smooth: bool) -> QOpenGLFramebufferObject:
         if self._plain is None or self._plain.size() != size:
             self._plain, self._smooth = _framebuffer(size, samples=0), None
-            self._pixels = np.empty((size.height(), size.width(), 4), np.uint8)
+            self._pixels = np.empty((size.height(), size.width()), np.uint32)
             self._shown = np.empty_like(self._pixels)
             self._image = QImage(self._shown.data, size.width(), size.height(), QImage.Format.Format_RGB32)
         if not smooth:
@@ -175,7 +178,10 @@ class OffscreenCanvas(QWidget):
         return self._smooth
 
     def _read(self, size: QSize) -> None:
-        """Copy the bound framebuffer into the picture. OpenGL's first row is the lowest."""
+        """Copy the bound framebuffer into the picture. OpenGL's first row is the lowest.
+
+        The array has the type that is asked for: into any other, PyOpenGL would write a copy.
+        """
         kind = GL.GL_UNSIGNED_INT_8_8_8_8_REV
         GL.glReadPixels(0, 0, size.width(), size.height(), GL.GL_BGRA, kind, self._pixels)
         np.copyto(self._shown, self._pixels[::-1])
@@ -193,3 +199,7 @@ def _framebuffer(size: QSize, *, samples: int) -> QOpenGLFramebufferObject:
     wanted.setAttachment(QOpenGLFramebufferObject.Attachment.CombinedDepthStencil)
     wanted.setSamples(samples)
     return QOpenGLFramebufferObject(size, wanted)
+
+
+Canvas = GLCanvas | OffscreenCanvas
+"""What OpenGL draws the space on: a card's, or the processor's."""

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from tetrarium.model import Bool
-from tetrarium_gui.space import beacons, legend
+from tetrarium_gui.space import beacons, gizmo, legend
 from tetrarium_gui.space.camera import Camera
 from tetrarium_gui.space.labels import LONGEST_LABEL, Box, Label, place_labels
 from tetrarium_gui.space.lettering import Lettering
@@ -63,6 +63,7 @@ class Overlay(QWidget):
         self.scene: Scene | None = None
         self.lit_clusters: frozenset[int] | None = None
         self.lit: list[int] = []
+        self.present: Bool | None = None  # (k,) clusters of which something is shown; None: all
         self.counted: Callable[[], Bool | None] = lambda: None
         """Gives the clusters whose names tell how many memories they hold, (k,), since they are drawn as one body."""
         self.card: Card | None = None
@@ -70,6 +71,11 @@ class Overlay(QWidget):
         self.filtered: frozenset[int] = frozenset()
         self.away = 0
         self.links: tuple[Link, ...] = ()
+        self.successions: tuple[tuple[str, str], ...] = ()
+        self.succession = 1.0
+        """How far the lines from what was superseded to its successor have come and gone, 0 … 1."""
+        self.path: tuple[str, ...] = ()
+        """Memories of a way through shared vertices, drawn as one line."""
         self.outline: tuple[tuple[float, float], ...] = ()
         self.outline_is_box = True
         self.recalling = 0  # void memories of the recall that is lit
@@ -87,11 +93,14 @@ class Overlay(QWidget):
             self._paint_empty(painter)
         else:
             self._paint_links(painter, self.scene)
-            self._paint_pointers(painter, self.scene)
+            self._paint_successions(painter, self.scene)
+            self._paint_path(painter, self.scene)
             lines = self.legend_lines()
+            self._paint_pointers(painter, self.scene, self._corners(lines))
             self._paint_labels(painter, self.scene, self._corners(lines))
             legend.paint(painter, self.theme, lines, self.filtered, self.height())
             self._paint_scale(painter)
+            gizmo.paint(painter, self.theme, self.camera)
         self._paint_caption(painter)
         self._paint_outline(painter)
         if self.card is not None:
@@ -119,6 +128,7 @@ class Overlay(QWidget):
             lit_clusters=self.lit_clusters,
             hits=scene.centres[self.lit],
             counted=self.counted(),
+            present=self.present,
             taken=taken,
         )
         for label in self.labels:
@@ -165,12 +175,50 @@ class Overlay(QWidget):
             painter.drawText((one + other) / 2 + QPointF(6, -4), visible(link.kind)[:LONGEST_LABEL])
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
-    def _paint_pointers(self, painter: QPainter, scene: Scene) -> None:
-        """Hits that are out of the picture: a mark on its edge, towards each."""
+    def _paint_successions(self, painter: QPainter, scene: Scene) -> None:
+        """Thin lines that run from what was superseded to its successor, stay a moment, and fade."""
+        pairs = [(scene.row(old), scene.row(new)) for old, new in self.successions]
+        rows = [row for pair in pairs if min(pair) >= 0 for row in pair]
+        if not rows or self.succession >= 1.0:
+            return
+        run = min(1.0, self.succession / 0.35)
+        run = run * run * (3 - 2 * run)
+        color = QColor(self.theme.inhibited_text)
+        color.setAlphaF(1.0 - max(0.0, self.succession - 0.6) / 0.4)
+        painter.setPen(QPen(color, 1.6))
+        for (x, y, depth), (to_x, to_y, to_depth) in (
+            self.camera.project(scene.centres[rows]).reshape(-1, 2, 3).tolist()
+        ):
+            if depth > 0 and to_depth > 0:
+                end = QPointF(x + (to_x - x) * run, y + (to_y - y) * run)
+                painter.drawLine(QPointF(x, y), end)
+                painter.drawEllipse(end, 3.0, 3.0)
+
+    def _paint_path(self, painter: QPainter, scene: Scene) -> None:
+        """A way from memory to memory, over whatever stands before it."""
+        rows = [row for row in map(scene.row, self.path) if row >= 0]
+        if len(rows) < 2:
+            return
+        seen = self.camera.project(scene.centres[rows])
+        points = [QPointF(x, y) for x, y, depth in seen.tolist() if depth > 0]
+        for color, width in ((self.theme.canvas_top, 6.0), (self.theme.amber, 2.4)):
+            painter.setPen(QPen(QColor(color), width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            painter.drawPolyline(points)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self.theme.amber))
+        for at, point in enumerate(points):
+            radius = 5.0 if at in (0, len(points) - 1) else 3.2
+            painter.drawEllipse(point, radius, radius)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _paint_pointers(self, painter: QPainter, scene: Scene, taken: list[Box]) -> None:
+        """Hits that are out of the picture: a mark on its edge, towards each; beside what stands in the corners."""
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self.theme.accent))
         painter.setFont(text_font(SIZE_SMALL, bold=True))
         for mark in beacons.outside(self.camera, scene, self.lit, POINTER_MARGIN):
+            if any(QRectF(*box).contains(mark.x, mark.y) for box in taken):
+                continue
             painter.setPen(Qt.PenStyle.NoPen)
             painter.save()
             painter.translate(mark.x, mark.y)
@@ -205,6 +253,7 @@ class Overlay(QWidget):
         return [
             (0.0, self.height() - tall, float(legend.WIDTH), tall),
             (self.width() - 120.0, self.height() - 48.0, 120.0, 48.0),
+            gizmo.box(self.camera),
             (0.0, 0.0, float(self.width()), 5.0 * GRID if self.caption or self.badge else 0.0),
         ]
 

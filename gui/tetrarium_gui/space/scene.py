@@ -29,7 +29,7 @@ GEOMETRY = np.dtype([("voxel", np.int32, 3), ("born", np.float32)])
 LOOK_BYTES = 4
 """Palette index · state · flags · turn in the lighting order."""
 
-STATE_LIVE, STATE_VOID, STATE_INHIBITED, STATE_QUARANTINED = 0, 1, 2, 3
+STATE_LIVE, STATE_VOID, STATE_INHIBITED, STATE_QUARANTINED, STATE_FADING = 0, 1, 2, 3, 4
 FLAG_LIT, FLAG_SELECTED, FLAG_HOVERED, FLAG_MARKED, FLAG_HIDDEN = 1, 2, 4, 8, 16
 ANCHOR_SHIFT = 6
 """The two high bits of the flags name the corner from which a new memory grows."""

@@ -42,8 +42,14 @@ layout(location = 4) in int row;
 uniform isamplerBuffer places; uniform usamplerBuffer marks;
 #else
 layout(location = 4) in ivec3 voxel;
-layout(location = 5) in float born;
 layout(location = 6) in uvec4 look;
+#ifdef TRAVELLING
+layout(location = 5) in float delay;
+layout(location = 7) in vec3 start;
+uniform float travel;
+#else
+layout(location = 5) in float born;
+#endif
 #endif
 uniform mat4 view; uniform mat4 projection;
 uniform float now; uniform float grow_time;
@@ -62,9 +68,14 @@ void main() {
     vec3 anchor = ANCHORS[look.z >> 6u];
     vec3 corner = odd ? odd_corner : even_corner;
     anchor = odd ? 1.0 - anchor : anchor;
+#ifdef TRAVELLING
+    float along = clamp((travel - delay) / 0.6, 0.0, 1.0);
+    vec4 position = view * vec4((vec3(voxel) + corner) * WORLD + start * (1.0 - along * along * (3.0 - 2.0 * along)), 1.0);
+#else
     float grown = clamp((now - born) / grow_time, 0.0, 1.0);
     grown = 1.0 - pow(1.0 - grown, 3.0);
     vec4 position = view * vec4((vec3(voxel) + mix(anchor, corner, grown)) * WORLD, 1.0);
+#endif
     gl_Position = projection * position;
     edge = barycentric;
     eye_normal = mat3(view) * (odd ? -even_normal : even_normal);
@@ -76,6 +87,8 @@ void main() {
 TETRAHEDRON_VERTEX = "#version 330 core" + _TETRAHEDRON_VERTEX
 LISTED_TETRAHEDRON_VERTEX = "#version 330 core\n#define LISTED" + _TETRAHEDRON_VERTEX
 """The same for a list of rows: place and look are fetched from the buffers by row."""
+TRAVELLING_TETRAHEDRON_VERTEX = "#version 330 core\n#define TRAVELLING" + _TETRAHEDRON_VERTEX
+"""The same for memories on their way: each comes from `start` (world units beside its place) after its `delay`."""
 
 _STATES = """
 vec3 voided(vec3 base) {                                           // 15 % of the saturation, 55 % lightness
@@ -90,7 +103,7 @@ TETRAHEDRON_FRAGMENT = (
 in vec3 edge; in vec3 eye_normal; in vec3 eye_position;
 flat in uvec4 mark;
 uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 quarantine_color; uniform vec3 selection_color;
-uniform float dimming; uniform float dim_share; uniform float reveal;
+uniform float dimming; uniform float dim_share; uniform float reveal; uniform float fade;
 uniform float fog_start; uniform float fog_end; uniform float pixel_ratio; uniform float light_theme;
 out vec4 color;
 """
@@ -110,11 +123,12 @@ void main() {
     float detail = 1.0 - smoothstep(0.10, 0.34, coarse);          // edges and hatch fade before they swamp the face
 
     if (state == 1u) base = voided(base);
-    if (state == 2u) {                                             // inhibited: red, hatched, readable without colour
+    if (state == 2u || state == 4u) {                              // inhibited: red, hatched, readable without colour
         float stripe = fract((edge.x - edge.y) * 3.5 + 0.25);
         float soft = fwidth((edge.x - edge.y) * 3.5) + 1e-4;
         float dark = smoothstep(0.5 - soft, 0.5 + soft, stripe) * (1.0 - smoothstep(1.0 - soft, 1.0, stripe));
-        base = mix(inhibited_color * 0.80, mix(inhibited_color * 1.15, inhibited_color * 0.28, dark), detail);
+        vec3 hatched = mix(inhibited_color * 0.80, mix(inhibited_color * 1.15, inhibited_color * 0.28, dark), detail);
+        base = mix(base, hatched, state == 4u ? fade : 1.0);       // on its way there: superseded just now
     }
 
     if (state == 3u) base = mix(vec3(dot(base, vec3(0.299, 0.587, 0.114))), base, 0.35) * 0.62;   // in quarantine
@@ -162,7 +176,7 @@ layout(location = 4) in ivec3 voxel;
 layout(location = 6) in uvec4 look;
 uniform mat4 view; uniform mat4 projection;
 uniform vec3 palette[57]; uniform vec3 inhibited_color; uniform vec3 quarantine_color; uniform vec3 selection_color;
-uniform float dimming; uniform float reveal; uniform float dim_share; uniform float light_theme;
+uniform float dimming; uniform float reveal; uniform float dim_share; uniform float light_theme; uniform float fade;
 uniform float fog_start; uniform float fog_end; uniform float pixels_a_world_unit; uniform float level_depth;
 flat out vec4 shown;                                               // colour; share of the background in it
 flat out float side;                                               // pixels across; negative: point downward
@@ -183,6 +197,7 @@ void main() {
     vec3 base = palette[min(look.x, 56u)];
     if (look.y == 1u) base = voided(base);
     if (look.y == 2u) base = inhibited_color * 0.80;
+    if (look.y == 4u) base = mix(base, inhibited_color * 0.80, fade);
     if (look.y == 3u) base = quarantine_color * 0.85;
     int turn = (voxel.x * 7 + voxel.y * 13 + voxel.z * 29) & 7;    // faces meet the light at many angles
     base *= (light_theme > 0.5 ? 0.74 : 0.62) + 0.055 * float(turn);

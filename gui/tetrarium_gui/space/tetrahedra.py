@@ -29,6 +29,7 @@ from tetrarium_gui.space.detail import Detail, Lists
 from tetrarium_gui.space.lights import Frame, Lights
 from tetrarium_gui.space.programs import Program, fill, flat, floats, upload_changed
 from tetrarium_gui.space.scene import EVEN_CORNERS, FACES, GEOMETRY, LOOK_BYTES
+from tetrarium_gui.space.travel import Travellers
 from tetrarium_gui.style import DIM, GROW_TIME, Theme
 
 log = logging.getLogger(__name__)
@@ -55,12 +56,15 @@ def surface_format(*, samples: int) -> QSurfaceFormat:
 
 @dataclass(slots=True)
 class Atmosphere:
-    """What a frame needs beside the arrays: clock (seconds), dimming and reveal (0 … 1), theme."""
+    """What a frame needs beside the arrays: theme, clock (seconds), and, 0 … 1, how far the rest is dimmed, hits are
+    lit, moves have come, and what was just superseded has turned."""
 
     theme: Theme
     now: float = 0.0
     dimming: float = 0.0
     reveal: float = 1.0
+    travel: float = 1.0
+    fade: float = 1.0
 
 
 @dataclass(slots=True)
@@ -88,11 +92,17 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
         self._on_card_looks: UInt8 = np.zeros((0, LOOK_BYTES), np.uint8)
         self.lights = Lights()
         self.bodies = Bodies()
+        self.travellers = Travellers()
         self._capacity = 0
         self._programs: dict[str, Program] = {}
 
     def __len__(self) -> int:
         return len(self._geometry)
+
+    @property
+    def looks(self) -> UInt8:
+        """(n, 4) what the next frame draws."""
+        return self._looks
 
     # --- arrays in ------------------------------------------------------------------------------
     def set_geometry(self, records: np.ndarray) -> None:
@@ -126,6 +136,7 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
         self._describe_lists()
         self.lights.initialize()
         self.bodies.initialize()
+        self.travellers.initialize(self._corner_buffer)
         GL.glBindVertexArray(0)
         self._capacity = 0
         self._on_card_geometry, self._on_card_looks = np.zeros(0, GEOMETRY), np.zeros((0, LOOK_BYTES), np.uint8)
@@ -141,6 +152,7 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
         self._programs = {}
         self.lights.forget_context()
         self.bodies.forget_context()
+        self.travellers.forget_context()
 
     def isInitialized(self) -> bool:
         return bool(self._programs)
@@ -155,6 +167,7 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
         GL.glDepthFunc(GL.GL_LEQUAL)
         if len(self):
             self._draw_memories()
+            self.uploads.draw_calls += self.travellers.draw(self._begin)
             self.uploads.draw_calls += self.lights.draw(self._frame())
         GL.glBindVertexArray(0)
         GL.glUseProgram(0)
@@ -282,6 +295,8 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
             dimming=air.dimming,
             dim_share=DIM,
             reveal=air.reveal,
+            travel=air.travel,
+            fade=air.fade,
             fog_start=distance * 1.05,
             fog_end=distance + max(1.6 * radius, distance),
             pixel_ratio=self.view().devicePixelRatioF(),

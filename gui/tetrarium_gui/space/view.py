@@ -7,7 +7,6 @@ flat where there is none) and an overlay above it writes. Nothing runs while not
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
@@ -15,17 +14,20 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from tetrarium.model import CATEGORIES, Bool, Float32, UInt8
-from tetrarium_gui.space import beacons, choosing
+from tetrarium_gui.space import beacons, gizmo
 from tetrarium_gui.space.camera import Camera
 from tetrarium_gui.space.coloring import Visibility, palette_indices
 from tetrarium_gui.space.detail import HARDWARE, SOFTWARE, SOFTWARE_IN_MOTION
 from tetrarium_gui.space.flat import FlatCanvas
 from tetrarium_gui.space.gaze import Gaze
 from tetrarium_gui.space.hands import Hands
+from tetrarium_gui.space.happenings import Happenings, Pairs
+from tetrarium_gui.space.marking import Marking
 from tetrarium_gui.space.motion import Motion
-from tetrarium_gui.space.offscreen import OffscreenCanvas, software_opengl
+from tetrarium_gui.space.offscreen import Canvas, OffscreenCanvas, software_opengl
 from tetrarium_gui.space.overlay import Card, Overlay
 from tetrarium_gui.space.picking import pick
+from tetrarium_gui.space.replay import Replay
 from tetrarium_gui.space.scene import Scene, births, geometry, looks, scene_of
 from tetrarium_gui.space.tetrahedra import Atmosphere, GLCanvas
 from tetrarium_gui.state import ColorBy, WindowState
@@ -36,7 +38,7 @@ REST = 150
 """Milliseconds without a move after which software rendering draws the full detail again."""
 
 
-class SpaceView(QWidget):
+class SpaceView(Marking, QWidget):
     """Shows the window's state in space; a click asks for a selection through `state.select`."""
 
     hovered = Signal(str)
@@ -61,11 +63,18 @@ class SpaceView(QWidget):
         self.motion = Motion(self.camera, self._air, self)
         self.motion.stepped.connect(self.refresh)
         self.motion.flown.connect(self._in_motion)
+        self.motion.arrived.connect(self._end_flight)
+        self.motion.turned.connect(self._end_turn)
+        self.happenings = Happenings(self.motion)
         self.gaze = Gaze(self.camera, self.motion, self)
         self.hands = Hands(self)
         self.visibility = Visibility()
+        self.replay = Replay(self)
+        self.replay.moved.connect(self._take_visibility)
+        self.replay.ended.connect(self._take_visibility)
         self._colors: UInt8 = np.zeros(0, np.uint8)
         self._away: Bool = np.zeros(0, np.bool_)
+        self._is_whole = True  # nothing is away
         self._lit: list[int] = []  # rows of the hits, the best first
 
         self._rest = QTimer(self)
@@ -73,7 +82,7 @@ class SpaceView(QWidget):
         self._rest.setInterval(REST)
         self._rest.timeout.connect(self._take_detail)
 
-        self.gl: GLCanvas | OffscreenCanvas | None = None
+        self.gl: Canvas | None = None
         self.flat: FlatCanvas | None = None
         if opengl:
             software = software_opengl() if self.OFF_SCREEN else None
@@ -103,9 +112,11 @@ class SpaceView(QWidget):
             self.gaze.fit_all(self.scene.centres)
 
     def fit_selection(self) -> None:
-        """F: the selected memory's cluster, else what is lit, else everything."""
+        """F: the marked memories, else the selected one's cluster, else what is lit, else everything."""
         scene = self.scene
-        if scene is not None and (row := scene.row(self.state.selected)) >= 0:
+        if scene is not None and len(marked := [scene.rows[i] for i in self.state.chosen if i in scene.rows]) > 1:
+            self.gaze.fit(scene.centres[marked])
+        elif scene is not None and (row := scene.row(self.state.selected)) >= 0:
             self.gaze.fit(scene.centres[scene.cluster == scene.cluster[row]])
         elif scene is not None and self._lit:
             self.gaze.fit(scene.centres[self._lit])
@@ -152,6 +163,7 @@ class SpaceView(QWidget):
 
     def refresh(self) -> None:
         """Draw the next frame."""
+        self.overlay.successions, self.overlay.succession = self.happenings.successions, self._air.fade
         if self.gl is not None:
             self.gl.update()
         if self.flat is not None:
@@ -168,6 +180,7 @@ class SpaceView(QWidget):
     def _take_snapshot(self) -> None:
         assert self.state.snapshot is not None
         earlier, scene = self.scene, scene_of(self.state.snapshot, self.scene)
+        self.replay.set_snapshot(self.state.snapshot)
         now = self.motion.now()
         self._born = births(scene, earlier, now, self._born)
         if self.reduced_motion:
@@ -175,6 +188,7 @@ class SpaceView(QWidget):
         self.scene = self.overlay.scene = scene
         self.camera.set_scene(scene.centre, scene.radius)
         if self.gl is not None:
+            self.happenings.leave(earlier, scene, self.gl)
             self.gl.tetrahedra.set_geometry(geometry(scene, self._born))
             self.gl.tetrahedra.detail.set_scene(scene)
             self.gl.tetrahedra.lights.set_dots(scene.shared)
@@ -189,9 +203,31 @@ class SpaceView(QWidget):
         self._find_lit()
         self._take_colors()
         self._take_links()
+        self._set_halo()
+        shown = self.gl if self.isVisible() else None
+        if shown is not None and self.happenings.between(earlier, scene, shown.tetrahedra.looks, shown):
+            self._take_looks()
 
-    def _take_selection(self, memory_id: str) -> None:
+    def show_successions(self, pairs: Pairs) -> None:
+        """Draw a line from each superseded memory to its successor, for a moment."""
+        if self.scene is not None and self.isVisible():
+            self.happenings.succeed(pairs, self.scene)
+
+    def _end_flight(self) -> None:
+        if self.gl is not None:
+            self.happenings.end_flight(self.gl)
         self._take_looks()
+
+    def _end_turn(self) -> None:
+        self.happenings.end_turn()
+        self._take_looks()
+
+    def _take_selection(self, _: str) -> None:
+        self._take_looks()
+        self._set_halo()
+
+    def _set_halo(self) -> None:
+        memory_id = self.state.selected
         if self.gl is not None and self.scene is not None:
             row = self.scene.row(memory_id)
             self.gl.tetrahedra.lights.set_halo(self.scene.centres[row] if row >= 0 else None)
@@ -202,6 +238,7 @@ class SpaceView(QWidget):
         self.overlay.caption = "" if highlight is None else visible(highlight.title)
         self._air.dimming = 0.0 if highlight is None else 1.0
         self._find_lit()
+        self._allow_hulls()
         if highlight is not None:
             self.motion.reveal()
         else:
@@ -227,8 +264,9 @@ class SpaceView(QWidget):
             selected=self.state.selected,
             hovered=self.hovered_id,
             marked=frozenset(self.state.chosen),
-            away=None if self.visibility.is_whole else self._away,
+            away=None if self._is_whole else self._away,
         )
+        self.happenings.dress(look)
         if self.gl is not None:
             self.gl.tetrahedra.set_looks(look)
             self.gl.tetrahedra.lights.set_beacons(beacons.beacons(scene, self._shown_lit(), self._colors))
@@ -237,7 +275,7 @@ class SpaceView(QWidget):
         self.refresh()
 
     def _shown_lit(self) -> list[int]:
-        return self._lit if self.visibility.is_whole else [row for row in self._lit if not self._away[row]]
+        return self._lit if self._is_whole else [row for row in self._lit if not self._away[row]]
 
     def _take_colors(self) -> None:
         """What the colours mean has changed, or what there is to colour."""
@@ -249,73 +287,54 @@ class SpaceView(QWidget):
         self._take_visibility()
 
     def _take_visibility(self) -> None:
-        if self.scene is None:
+        scene = self.scene
+        if scene is None:
             return
-        self._away = self.visibility.mask(self.scene, self._colors)
-        if self.gl is not None:
-            self.gl.tetrahedra.detail.hulls_allowed = (
-                self.state.color_by is ColorBy.CLUSTER and self.visibility.is_whole
-            )
+        before, self._away = self._away, self.visibility.mask(scene, self._colors)
+        if (shown := self.replay.shown()) is not None:
+            self._away |= ~shown
+            if not self.reduced_motion and len(before) == len(self._away):
+                self._grow(before & ~self._away)
+        self._is_whole = self.visibility.is_whole and shown is None
+        self._allow_hulls()
         self.overlay.filtered = self.visibility.filtered
-        self.overlay.away = 0 if self.visibility.is_whole else int(self._away.sum())
+        self.overlay.away = int(self._away.sum()) if not self.visibility.is_whole else 0
+        self.overlay.present = (
+            None if self._is_whole else np.bincount(scene.cluster[~self._away], minlength=len(scene.clusters)) > 0
+        )
         self._take_looks()
+
+    def _allow_hulls(self) -> None:
+        """Only where a body of one colour says what its memories would."""
+        recalling = self.state.highlight is not None and bool(self.state.highlight.void)
+        if self.gl is not None:
+            by_cluster = self.state.color_by is ColorBy.CLUSTER
+            self.gl.tetrahedra.detail.hulls_allowed = by_cluster and self._is_whole and not recalling
+
+    def _grow(self, rows: Bool) -> None:
+        """Let memories grow from their anchors once more: they are shown after they were not."""
+        if self.scene is None or not rows.any():
+            return
+        self._born = np.where(rows, np.float32(self.motion.now()), self._born)
+        if self.gl is not None:
+            self.gl.tetrahedra.set_geometry(geometry(self.scene, self._born))
+        self.motion.grow()
 
     def _take_links(self) -> None:
         self.overlay.links = self.state.links
         self.refresh()
 
-    # --- several memories -----------------------------------------------------------------------
-    def chosen(self) -> frozenset[str]:
-        """The marked memories, else the selected one."""
-        return frozenset(self.state.chosen or ([self.state.selected] if self.state.selected else ()))
-
-    def isolate(self) -> None:
-        """Show the chosen memories alone."""
-        if chosen := self.chosen():
-            self.visibility.isolated = chosen
-            self._take_visibility()
-
-    def hide_chosen(self) -> None:
-        """Hide the chosen memories; they stay as they are."""
-        if chosen := self.chosen():
-            self.visibility.hidden |= chosen
-            self.state.choose(())
-            self._take_visibility()
-
-    def show_everything(self) -> None:
-        """Take isolation, hiding and the legend's filters back."""
-        self.visibility.show_all()
-        self._take_visibility()
-
-    def filter_class(self, index: int) -> None:
-        """Filter a class of the legend away, or show it again."""
-        self.visibility.toggle(index)
-        self._take_visibility()
-
-    def mark_rest(self) -> None:
-        """Mark what is shown and not marked."""
-        if self.scene is not None:
-            self._mark(choosing.rest(self.scene, frozenset(self.state.chosen), self._away))
-
-    def mark_touching(self) -> None:
-        """Let the marks grow by one step over shared vertices."""
-        if self.scene is not None:
-            self._mark(self.chosen().union(choosing.touching(self.scene, self.chosen())))
-
-    def mark_cluster(self) -> None:
-        """Mark the whole cluster of the selected memory."""
-        scene = self.scene
-        if scene is not None and (row := scene.row(self.state.selected)) >= 0:
-            self._mark(scene.ids[at] for at in np.flatnonzero(scene.cluster == scene.cluster[row]))
-
-    def _mark(self, memory_ids: Iterable[str]) -> None:
-        """Mark these memories, in the order of the scene."""
-        assert self.scene is not None
-        self.state.choose(tuple(sorted(memory_ids, key=self.scene.row)))
+    def show_path(self, ids: tuple[str, ...]) -> None:
+        """Draw a way from memory to memory, and go there; none takes it away."""
+        if ids != self.overlay.path:
+            self.overlay.path = ids
+            self.overlay.update()
+            if self.scene is not None and (rows := [self.scene.rows[i] for i in ids if i in self.scene.rows]):
+                self.gaze.fit(self.scene.centres[rows])
 
     # --- camera commands ------------------------------------------------------------------------
     def look_from(self, side: str) -> None:
-        """From `front`, `right` or `top`."""
+        """From a side of `camera.SIDES`: `front`, `right`, `top` …"""
         self.gaze.fly(self.camera.from_side(side))
 
     def set_level(self, level: bool) -> None:
@@ -356,9 +375,13 @@ class SpaceView(QWidget):
         self.refresh()
 
     def click(self, position: QPointF, *, adds: bool) -> None:
-        """Select what is under the pointer; with Shift put a mark on it or take it off; on the legend, filter."""
+        """Select what is under the pointer; with Shift put a mark on it or take it off; on the legend, filter; on an
+        end of the axes, look from there."""
         if (index := self.overlay.legend_at(position)) is not None:
             self.filter_class(index)
+            return
+        if side := gizmo.side_at(self.camera, position):
+            self.look_from(side)
             return
         memory_id = self._at(position)
         if adds:
@@ -386,14 +409,7 @@ class SpaceView(QWidget):
         """The box or lasso is closed: mark what lies inside; adds: beside what is marked already."""
         self.overlay.outline = ()
         self.overlay.update()
-        if self.scene is None:
-            return
-        found = (
-            choosing.in_box(self.scene, self.camera, path[0], path[-1], self._away)
-            if is_box
-            else choosing.in_lasso(self.scene, self.camera, path, self._away)
-        )
-        self._mark({*(self.state.chosen if adds else ()), *found})
+        self.mark_within(path, is_box=is_box, adds=adds)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self.camera.set_viewport(self.width(), self.height())
@@ -407,7 +423,7 @@ class SpaceView(QWidget):
     def _at(self, position: QPointF) -> str:
         if self.scene is None:
             return ""
-        away = None if self.visibility.is_whole else self._away
+        away = None if self._is_whole else self._away
         row = pick(self.scene, *self.camera.ray(position.x(), position.y()), away)
         return self.scene.ids[row] if row >= 0 else ""
 

@@ -95,9 +95,12 @@ class Answers(QObject):
         )
 
     def _clear(self) -> None:
-        """Escape steps back: first the words and what they lit, then marks, then the selection, then the camera."""
+        """Escape steps back: first a replay, then the words and what they lit, then marks, then the selection, then the
+        camera."""
         state, search = self._desk.state, self._desk.panels.search
-        if search.query() or state.highlight is not None:
+        if self._desk.space.replay.is_on:
+            self._desk.space.replay.stop()
+        elif search.query() or state.highlight is not None:
             search.clear()
             self._forget()
         elif len(state.chosen) > 1:
@@ -191,6 +194,7 @@ class Answers(QObject):
         """The memory on show is read again when it changed, and left when it is gone; so is a hit."""
         selected = self._desk.state.selected
         self._desk.panels.search.drop(frozenset(changes.removed))
+        self._desk.state.choose(tuple(one for one in self._desk.state.chosen if one not in changes.removed))
         if selected in changes.removed:
             self._desk.state.select("")
         elif selected in (*changes.edited, *changes.inhibited, *changes.released, *changes.moved):

@@ -26,10 +26,12 @@ from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
 from tetrarium_gui.worker import Recode, Verb, lock_of
 
-ROWS = 500
+PAUSE = 1_000
+"""Milliseconds between two looks: an agent that stores without pause changes the audit all the time."""
+ROWS = 300
 """Rows of the audit, and masked secrets, that the window lists."""
 
-Found = tuple[tuple[AuditFlag, ...], SecretPolicy, tuple[MaskedSecret, ...], tuple[Exclusion, ...], int, str]
+Found = tuple[tuple[AuditFlag, ...], SecretPolicy, tuple[MaskedSecret, ...], tuple[Exclusion, ...], str]
 
 
 class Privacy(QObject):
@@ -58,7 +60,7 @@ class Privacy(QObject):
         exclusions.waiting_asked.connect(self._show_waiting)
         keys.recode_asked.connect(self.recode)
         keys.proof_asked.connect(self.prove_deleted)
-        self._due = WhenSeen(desk.docks["privacy"], self._ask)
+        self._due = WhenSeen(desk.docks["privacy"], self._ask, PAUSE)
         self._proved = False
         desk.bridge.opened.connect(self._due.ask)
         desk.bridge.changed.connect(lambda _: self._due.ask())
@@ -165,7 +167,7 @@ class Privacy(QObject):
         self._desk.bridge.ask(
             "privacy",
             lambda s: (
-                s.audit_flags(), s.secret_policy(), s.masked(limit=ROWS), s.exclusions(), s.stats().quarantined,
+                s.audit_flags(), s.secret_policy(), s.masked(limit=ROWS), s.exclusions(),
                 lock_of(s.path),
             ),
             self._take,
@@ -175,14 +177,14 @@ class Privacy(QObject):
             self.prove_chain()
 
     def _take(self, found: Found) -> None:
-        flags, policy, masked, exclusions, waiting, lock = found
+        flags, policy, masked, exclusions, lock = found
         self._panel.audit.show_flags(flags)
         self._panel.secrets.show_policy(policy)
         self._panel.secrets.show_masked(masked)
         self._panel.exclusions.show_exclusions(exclusions)
-        self._panel.exclusions.show_waiting(waiting)
         if lock != self._panel.keys.lock:
             self._panel.keys.show_lock(lock)
 
     def _take_stats(self, stats: SpaceStats) -> None:
         self._folder = Path(stats.space)
+        self._panel.exclusions.show_waiting(stats.quarantined)

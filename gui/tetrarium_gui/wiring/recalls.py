@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from tetrarium.model import LetThrough, Reason, RecallTrace, SpaceStats
+from tetrarium.model import LetThrough, Reason, RecallTrace, SpaceStats, Standing
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.panels.settings import BUDGET, Dials
 from tetrarium_gui.state import Highlight, highlight_of_recall
@@ -39,6 +39,7 @@ class Recalls(QObject):
         self._dials_shown = False
         panels.settings.void_again_asked.connect(self.void_again)
         desk.state.selection_changed.connect(panels.voids.set_selected)
+        desk.state.selection_changed.connect(panels.inhibition.set_selected)
         self._themes = WhenSeen(desk.docks["settings"], self._ask_themes)
         desk.bridge.opened.connect(self._themes.ask)
         desk.bridge.changed.connect(lambda _: self._themes.ask())
@@ -94,16 +95,22 @@ class Recalls(QObject):
         self._desk.bridge.edit(lambda s: s.void_again(theme_id, client=CLIENT), told)
 
     def compare(self, memory_id: str) -> None:
-        """The last recall with the inhibition of a memory, and without."""
+        """The last recall with the inhibition of a memory, and without, whether it is in force or only thought of."""
         trace = self._desk.panels.voids.trace
         if trace is None:
             self._desk.tell(t("recalls.none"), t("recalls.none_advice"), done=False)
             return
-        self._desk.bridge.ask(
-            "compare",
-            lambda s: (s.rehearse(trace.id), s.rehearse(trace.id, lifted=[memory_id])),
-            lambda pair: self._desk.panels.inhibition.show_preview(*pair),
-        )
+
+        def verb(s: Any) -> tuple[RecallTrace, RecallTrace, bool]:
+            silent = s.get(memory_id).standing is Standing.INHIBITED
+            change = {"lifted": [memory_id]} if silent else {"inhibited": [memory_id]}
+            return s.rehearse(trace.id), s.rehearse(trace.id, **change), not silent
+
+        def show(found: tuple[RecallTrace, RecallTrace, bool]) -> None:
+            now, then, inhibiting = found
+            self._desk.panels.inhibition.show_preview(now, then, inhibiting=inhibiting)
+
+        self._desk.bridge.ask("compare", verb, show)
 
     def try_dials(self, dials: Dials) -> None:
         """The effect of the dials on the last recall; nothing is kept."""
