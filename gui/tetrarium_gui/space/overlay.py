@@ -133,10 +133,12 @@ class Overlay(QWidget):
             present=self.present,
             taken=taken,
         )
-        ratio = self.devicePixelRatioF()
+        ratio, ink = self.devicePixelRatioF(), self.theme.text
         for label in self.labels:
             painter.setOpacity(label.opacity)
-            painter.drawPixmap(round(label.box[0]), round(label.box[1]), self._tags(label.text, self.theme, ratio))
+            painter.drawPixmap(
+                round(label.box[0]), round(label.box[1]), self._tags(label.text, self.theme, ratio, SIZE_TEXT, ink)
+            )
         painter.setOpacity(1.0)
 
     def legend_lines(self) -> list[legend.Line]:
@@ -160,7 +162,6 @@ class Overlay(QWidget):
             return
         rows = [row for one, other, _ in ends for row in (one, other)]
         seen = self.camera.project(scene.centres[rows]).reshape(-1, 2, 3)
-        painter.setFont(text_font(SIZE_SMALL))
         for (start, end), (_, _, link) in zip(seen, ends, strict=True):
             if start[2] <= 0 or end[2] <= 0:
                 continue
@@ -174,8 +175,9 @@ class Overlay(QWidget):
             painter.drawLine(one, other)
             painter.setBrush(color)
             painter.drawEllipse(other, 3.5, 3.5)
-            painter.setPen(color)
-            painter.drawText((one + other) / 2 + QPointF(6, -4), visible(link.kind)[:LONGEST_LABEL])
+            word = visible(link.kind)[:LONGEST_LABEL]
+            tag = self._tags(word, self.theme, self.devicePixelRatioF(), SIZE_SMALL, color.name())
+            painter.drawPixmap(((one + other) / 2 + QPointF(2, -18)).toPoint(), tag)
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _paint_successions(self, painter: QPainter, scene: Scene) -> None:
@@ -282,11 +284,11 @@ class Overlay(QWidget):
         """What is lit and why, top left."""
         if not self.caption:
             return
-        painter.setFont(text_font(SIZE_HEADING, bold=True))
-        painter.setPen(QColor(self.theme.text))
         width = self.width() - 24.0 * GRID
-        text = painter.fontMetrics().elidedText(self.caption, Qt.TextElideMode.ElideRight, int(width))
-        painter.drawText(QRectF(2 * GRID, 2 * GRID - 4, width, 24), Qt.AlignmentFlag.AlignVCenter, text)
+        metrics = QFontMetricsF(text_font(SIZE_HEADING, bold=True))
+        text = metrics.elidedText(self.caption, Qt.TextElideMode.ElideRight, width)
+        tag = self._tags(text, self.theme, self.devicePixelRatioF(), SIZE_HEADING, self.theme.text)
+        painter.drawPixmap(2 * GRID - 4, 2 * GRID - 4, tag)
 
     def _paint_card(self, painter: QPainter, card: Card) -> None:
         font, small = text_font(SIZE_TEXT), text_font(SIZE_SMALL)
@@ -316,9 +318,9 @@ class Overlay(QWidget):
         painter.drawText(QPointF(box.left() + 1.75 * GRID, baseline + 4), shown)
 
 
-def _name_tag(text: str, theme: Theme, ratio: float) -> QPixmap:
+def _name_tag(text: str, theme: Theme, ratio: float, size: int, ink: str) -> QPixmap:
     """A name with its halo, painted once: outlining letters anew costs 1 ms a name and frame (measured)."""
-    font = text_font(SIZE_TEXT, bold=True)
+    font = text_font(size, bold=True)
     metrics = QFontMetricsF(font)
     tag = QPixmap(QSizeF((metrics.horizontalAdvance(text) + 10) * ratio, (metrics.height() + 6) * ratio).toSize())
     tag.setDevicePixelRatio(ratio)
@@ -331,6 +333,6 @@ def _name_tag(text: str, theme: Theme, ratio: float) -> QPixmap:
         QColor(theme.canvas_top), 3.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin
     )
     painter.strokePath(path, halo)
-    painter.fillPath(path, QColor(theme.text))
+    painter.fillPath(path, QColor(ink))
     painter.end()
     return tag
