@@ -29,8 +29,12 @@ from tetrarium_gui.space.view import SpaceView
 from tetrarium_gui.state import WindowState
 from tetrarium_gui.style import DARK
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "gui"))
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+sys.path[:0] = [str(TESTS / "gui"), str(TESTS)]
 from grown import grown_snapshot
+
+from agents import Agent
+from clients import stop_host
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 SIZE = (1440, 900)
@@ -68,6 +72,7 @@ def main() -> int:
         wait(lambda: shell.window.state.snapshot is not None and shell.window.status.filled)
         tell(shell.window)
         tell_corrections(shell.window)
+        tell_agents(shell.window, folder)
         settings.setValue("language", "zh")
         reopened(shell, None)
         tell_chinese(shell.window)
@@ -157,6 +162,25 @@ def tell_corrections(window: MainWindow) -> None:
     window.commands["edit"].trigger()
     window.docks.show("timeline")
     save(window, "editing")
+
+
+def tell_agents(window: MainWindow, folder: Path) -> None:
+    """Two agents at work, followed live."""
+    window.search.clear()
+    window.state.set_highlight(None)
+    window.state.select("")
+    window.commands["fit_all"].trigger()
+    agents = [Agent(folder, name) for name in ("claude-code", "cursor")]
+    agents[1].call("memory_search", query="kiosk")
+    agents[1].store("The kiosk of the northern pier gets its new card reader on the second of December.")
+    agents[0].recall(QUESTION)
+    window.docks.show("activity")
+    wait(lambda: window.state.highlight is not None and window.top_bar.agents.text().endswith("2"))
+    wait(lambda: window.panels.activity.feed.topLevelItemCount() >= 5)
+    save(window, "agents")
+    for agent in agents:
+        agent.leave()
+    stop_host(folder)
 
 
 def tell_chinese(window: MainWindow) -> None:

@@ -249,6 +249,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_encryption.py::test_encrypting_changing_the_key_and_decrypting_keep_every_byte_of_the_truth",
         "journeys/test_encryption.py::test_an_encryption_or_a_change_of_key_that_was_cut_short_opens",
         "journeys/test_encryption.py::test_nothing_is_encrypted_while_another_program_has_the_space_open",
+        "journeys/test_encryption.py::test_nobody_can_store_into_a_file_that_is_being_encrypted",
     ),
     "A key that is missing, wrong, lost or of another space is said with what to do; an unsafe keychain is recognised.": (
         "journeys/test_encryption.py::test_a_missing_or_wrong_key_is_said_with_what_to_do_and_nothing_changes",
@@ -258,7 +259,13 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_encryption.py::test_a_space_opens_with_the_keychains_key_without_asking_and_is_lost_with_it",
         "journeys/test_encryption.py::test_a_keychain_that_keeps_nothing_or_keeps_it_in_the_open_is_recognised",
         "journeys/test_encryption.py::test_the_command_line_encrypts_and_a_headless_program_needs_its_passphrase",
+        "journeys/test_encryption.py::test_without_room_for_every_file_nothing_is_encrypted_and_no_backup_is_lost",
+        "journeys/test_encryption.py::test_no_connection_puts_anything_aside_in_a_folder_of_the_systems",
+        "journeys/test_encryption.py::test_a_passphrase_file_that_others_can_read_is_refused_and_its_words_are_in_no_message",
+        "journeys/test_encryption.py::test_an_ide_opens_an_encrypted_space_by_the_file_that_its_entry_names",
     ),
+    "A knowledge graph of another memory server, and what agents keep in Markdown, come in by the same way: seen first, masked, "
+    "screened, once, and taken back.": ("journeys/test_peers.py::*",),
     "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
         "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
         "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",
@@ -307,6 +314,24 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "Every panel answers to real clicks: a recall replayed and explained, voids let through, dials with their effect, edges "
     "compared and lifted, many memories at once with a preview, an agent followed live, topics, time, health, export, pictures; "
     "and every change is undone, after a restart too.": ("gui/test_panels.py::*",),
+    "A person sees in the window who read and wrote what, that no row of it is missing, what is unusual and what was masked, never what "
+    "it was; decides about secrets, exclusions and the key; and has a deletion proved.": ("gui/test_privacy.py::*",),
+    "A search is narrowed by chips that are typed, completed, clicked and taken away by keys; its hits are walked through, its colours "
+    "explained, and earlier questions come back; filters alone list what passes them.": (
+        "gui/test_search.py::*",
+        "journeys/test_memories.py::test_filters_without_words_list_what_passes_them_newest_first",
+    ),
+    "A wrong memory is found and put right, an answer explained and a void let through, a memory superseded, undone, and undone "
+    "again after a restart, many deleted and restored, a chain of corrections told: with mouse and keys, seen on the pixels.": (
+        "gui/test_journeys.py::*",
+    ),
+    "Tab, arrows and Enter reach and do everything in every panel, and every control has a name for a screen reader.": (
+        "gui/test_keyboard.py::*",
+    ),
+    "The window in Chinese says everything in Chinese: errors, reasons, findings and history of the engine too.": (
+        "gui/test_chinese.py::*",
+        "unit/test_sentences.py::*",
+    ),
     "The protocol is kept as others judge it: the official suite at 2025-11-25 and 2026-07-28, the Inspector, the TypeScript SDK.": (
         "conformance/test_conformance.py::*",
     ),
@@ -332,6 +357,13 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "Many memories are chosen by box, lasso or neighbourhood, shown alone or hidden, and coloured by what they are; a legend filters.": (
         "gui/test_choosing.py::*",
     ),
+    "A renamed folder, a newer program, another space's backup, a link, a limit on files or a changed bit in a definition: said, "
+    "and nothing is lost or left behind.": ("faults/test_adversary.py::*",),
+    "What other programs read, store or decide while a space goes back to a backup is lost to nobody, and no embedding outlives "
+    "the words it was made of.": ("faults/test_restore_races.py::*",),
+    "A space that has lived through anything ranks as the same space opened anew.": (
+        "properties/test_reopened_properties.py::*",
+    ),
     "Copies are made daily, before migrations, large deletions and large rearrangements, each one moment of the space, checked "
     "and rotated; a person goes back to one, whole or for one memory, after a preview, and can undo that.": (
         "journeys/test_backups.py::*",
@@ -355,6 +387,20 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_meeting.py::*",
     ),
     "An agent and the window share a space, and neither needs the other.": ("gui/test_beside_agents.py::*",),
+    "An agent is followed live: the feed says who did what, a recall lights its memories and opens in Voids as the agent got it, "
+    "through the death of a host, and for agents with an engine of their own by the audit; a person's own search is never taken away.": (
+        "gui/test_following.py::*",
+    ),
+    "The bar on top says which space this is, how many agents are connected and whether all is well, leads to each by a click or by the "
+    "keyboard, and switches spaces.": ("gui/test_top_bar.py::*",),
+    "Where there is a tray, it tells who is connected, and keeps the closed window only if the person chose that; nothing needs one.": (
+        "gui/test_tray.py::*",
+    ),
+    "A window of the same user is told by the host who is connected and exactly what each of them got; it keeps no host alive, "
+    "slows nobody, and what either end says is input to the other.": (
+        "journeys/test_watching.py::*",
+        "unit/test_watcher.py::*",
+    ),
     "What an IDE starts is the standard library alone; the host outlives the IDE and ends when nobody wants it any more.": (
         RELAY + "test_a_relay_loads_the_standard_library_and_nothing_else",
         RELAY + "test_a_host_survives_the_process_group_and_the_process_tree_of_its_client",
@@ -373,6 +419,12 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "Damaged rows, indexes and backups are never answered from; the doctor finds them, changes nothing unless told, and puts "
     "right what is certain from backups and history.": ("faults/test_doctor.py::*",),
+    "A crash among the copies of a space costs none of them, and keeps no deletion for good waiting.": (
+        "faults/test_copies_cut_short.py::*",
+    ),
+    "The check of a store calls nothing damaged because somebody stores meanwhile.": (
+        "faults/test_checks_beside_writers.py::*",
+    ),
     "Whatever write, sync or rename fails, the disk is full, the permissions go or the clock jumps: it is said, reads go on, "
     "nothing acknowledged is lost, nothing expires for good, and a full disk still lets memories go.": (
         "faults/test_durability.py::*",

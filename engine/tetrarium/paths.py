@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
 
 STORE_FILE = "space.tetrarium"
@@ -56,6 +57,13 @@ def _user_data() -> Path:
         return Path(platformdirs.user_data_dir("Tetrarium", appauthor=False))
     named = os.environ.get("XDG_DATA_HOME", "").strip()
     return (Path(named) if Path(named).is_absolute() else Path.home() / ".local/share") / "Tetrarium"
+
+
+def files_in(space: Path, pattern: str = "*") -> Iterator[Path]:
+    """Every file below the folder of a space whose name fits, those of its backups also where these lie elsewhere and
+    only a link to them is here."""
+    folders = [space, space / BACKUPS] if (space / BACKUPS).is_symlink() else [space]
+    return (path for folder in folders for path in folder.rglob(pattern) if path.is_file())
 
 
 def resources() -> Path:

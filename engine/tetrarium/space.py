@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -95,6 +95,7 @@ class Space:
         self.history = HistoryReader(self.database)
         self.damage = Damage()
         self.check_due = False
+        self.erased = 0  # how often a memory, or words of one, went for good, by whichever program
         self.last_entry: int | None = None  # of history, by the last write; None when it changed nothing
         self.relations = relation_rows.RelationReader(self.database)
         self._names: dict[int, str] = {}
@@ -314,10 +315,15 @@ class Space:
         if not part or not self.database.writable:
             return 0
         vectors = self.embed_passages([spoken(m.content, m.source) for m in self.reader.memories(part)])
+        made = [(num, vector) for num, vector in zip(part, vectors, strict=True) if vector is not None]
+        if not made:
+            self._vectors_missing = False  # the model is away, or finds no direction: asked again after the next start
+            return 0
         with self.database.write() as connection:
-            for num, vector in zip(part, vectors, strict=True):
-                if vector is None:
-                    return len(missing)
+            if self.reader.last_change() != self.indexes.version:
+                self._vectors_missing = True
+                return len(missing)  # they may say something else by now: when that is taken over
+            for num, vector in made:
                 rows.set_vector(connection, num, self.model, vector)
                 rows.log_change(connection, num, "edit", rows.now())
         self._take_over()
@@ -355,6 +361,8 @@ class Space:
         if not read or not self.database.writable:
             return bool(self._reading)
         with self.database.write(durable=False) as connection:
+            if self.reader.last_change() != self.indexes.version:
+                return True  # they may say something else by now: when that is taken over
             for num in read:
                 rows.set_passages(connection, num, self.model, self.indexes.passages.of(num))
                 rows.log_change(connection, num, "edit", rows.now())
@@ -396,10 +404,14 @@ class Space:
         meaning = vector if vector is not None else np.zeros(self.dimension, np.float32)
         self.geometry.add(num, placement, meaning, self.indexes.keyword_weights(keywords))
 
-    def drop_vector(self, connection: Connection, num: int) -> None:
-        """Take an embedding away inside a transaction: the memory is embedded anew in a quiet moment."""
-        rows.drop_vectors(connection, [num], now=rows.now())
-        self._vectors_missing = True
+    def give_vector(self, connection: Connection, num: int, vector: Float32 | None) -> None:
+        """Store the embedding of a memory's new words inside a transaction. Without one, that of the words before goes
+        all the same, and the memory is embedded in a quiet moment."""
+        if vector is None:
+            rows.drop_vectors(connection, [num], now=rows.now())
+            self._vectors_missing = self.embedder is not None
+        else:
+            rows.set_vector(connection, num, self.model, vector)
 
     def in_order(self, order: str, *, descending: bool) -> list[int]:
         """Numbers of all memories by a column of the table (created, accessed, importance, …, content)."""
@@ -479,7 +491,7 @@ class Space:
             log.warning("Searching by keywords only: %s", error)
         self.model_note = f"Keyword search only: {error}"
 
-    def check(self) -> Iterator[None]:
+    def check(self) -> Generator[None]:
         """Compare the whole store with its seals, in slices; what is damaged is left out of everything from then on."""
         with self.database.read() as connection:
             damage = Damage()
@@ -658,6 +670,7 @@ class Space:
         if any(change.op == "restore" and change.num == cluster_rows.SPACE for change in changes):
             self._check_if_small()
             return self.reload()
+        self.erased += sum(change.op in ("purge", "mask") for change in changes)
         ops: dict[int, set[str]] = {}
         for change in changes:
             ops.setdefault(change.num, set()).add(change.op)

@@ -20,9 +20,12 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from tetrarium.errors import EngineError, ModelUnavailable, PassphraseNeeded, SpaceUnavailable, UserError
 from tetrarium.events import Event, SpaceChanged
 from tetrarium.model import Changes, SpaceSnapshot
+from tetrarium.paths import default_data_dir
+from tetrarium_gui.sentences import said
 from tetrarium_gui.state import Notice
+from tetrarium_gui.watch import WatchThread
 from tetrarium_gui.words import t
-from tetrarium_gui.worker import EVERYWHERE, Answer, EngineThread, Failure, Picture, Verb
+from tetrarium_gui.worker import EVERYWHERE, Answer, EngineThread, Failure, Picture, Recode, Verb
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +37,8 @@ FREE_SHARE = 4
 """Times as long as showing a snapshot takes, the window waits before it shows the next."""
 SLOWEST_FRAME = 500
 """Milliseconds for which changes are gathered at most."""
+WATCH_ENDS = 5_000
+"""Milliseconds for which closing waits for the thread that watches the host."""
 HITS = 30
 """Hits that a search brings to the window."""
 CLIENT = "window"
@@ -70,6 +75,8 @@ class Bridge(QObject):
     memory_ready = Signal(object)  # Memory
     changed = Signal(object)  # Changes
     happened = Signal(object)  # Recalled or Searched, of whoever asks this engine
+    news = Signal(object)  # tuple of News: what the host of the agents tells
+    asked_elsewhere = Signal(object)  # tuple of AuditEntry: what any program has asked, as it was noted
     noticed = Signal(object)  # Notice
     busy_changed = Signal(bool)
 
@@ -92,11 +99,14 @@ class Bridge(QObject):
         self._counting.setInterval(STATS_INTERVAL)
         self._counting.timeout.connect(self._count)
         self._engine = EngineThread(path, sample=sample, parent=self)
+        self._path = path or default_data_dir()
+        self._watch = WatchThread(self._engine.look, parent=self)
         queued = Qt.ConnectionType.QueuedConnection
         self.grown.connect(self.growing, queued)
         self._engine.answered.connect(self._take_answer, queued)
         self._engine.failed.connect(self._take_failure, queued)
         self._engine.happened.connect(self._take_event, queued)
+        self._watch.arrived.connect(self._take_news, queued)
 
     # --- questions ------------------------------------------------------------------------------
     def start(self) -> None:
@@ -109,19 +119,24 @@ class Bridge(QObject):
     def close(self) -> bool:
         """Close the space and join the engine's thread; False when it did not end in time."""
         self._newest.clear()
-        return self._engine.close()
+        self._watch.leave()
+        ended = self._engine.close()  # and join the other thread, also after one that did not end
+        return self._watch.wait(WATCH_ENDS) and ended
 
     def leave(self) -> None:
         """Close the space without waiting for it; nobody is told anything any more."""
         self._newest.clear()
         self._waiting.clear()
+        self._watch.leave()
         self._engine.leave()
 
-    def search(self, text: str) -> None:
-        self._ask("search", lambda service: service.search(text, limit=HITS, project=EVERYWHERE, client=CLIENT))
+    def search(self, text: str, **filters: Any) -> None:
+        """filters: as the engine's `search` takes them; without a project, of all projects."""
+        asked = {"project": EVERYWHERE, "limit": HITS, **filters}
+        self._ask("search", lambda service: service.search(text, client=CLIENT, **asked))
 
-    def recall(self, text: str) -> None:
-        self._ask("recall", lambda service: service.recall(text, project=EVERYWHERE, client=CLIENT))
+    def recall(self, text: str, project: str = EVERYWHERE) -> None:
+        self._ask("recall", lambda service: service.recall(text, project=project, client=CLIENT))
 
     def forget_questions(self) -> None:
         """Answers to searches and recalls that are still on their way will be dropped."""
@@ -141,6 +156,14 @@ class Bridge(QObject):
     def edit(self, verb: Verb, then: Then | None = None, *, otherwise: Otherwise | None = None) -> None:
         """Change something. Never overtaken by another change: each has a slot of its own, done in the order asked."""
         self._ask(f"{EDIT}{next(self._tickets)}", verb, _Waiting(then, otherwise))
+
+    def recode(self, recode: Recode, folder: Path, then: Then, *, otherwise: Otherwise) -> None:
+        """Give the files of the space another key. It is closed for that and opened again, also where it failed."""
+        slot = f"{EDIT}{next(self._tickets)}"
+        self._newest[slot] = next(self._tickets)
+        self._waiting[self._newest[slot]] = _Waiting(then, otherwise)
+        self._since[slot] = time.monotonic()
+        self._engine.recode(slot, self._newest[slot], recode, folder)
 
     def tell_growth(self, snapshot: SpaceSnapshot) -> None:
         """Show a space that is being filled by one long job. From the engine's thread: crosses queued, as a signal."""
@@ -194,12 +217,15 @@ class Bridge(QObject):
     def _take_answer(self, answer: Answer) -> None:
         if answer.slot == "open":
             self.opened.emit()
+            self._watch.watch(self._path)  # not before: what agents are given is as secret as the space
             self.refresh()
             self._ask("warm_up", lambda service: service.warm_up())
             return
         if answer.slot == "growth":
             self.growing.emit(answer.result)
             return
+        if answer.slot == "catch_up" and answer.result:
+            self.asked_elsewhere.emit(answer.result)
         if answer.ticket != self._newest.get(answer.slot):
             return
         self._settle(answer.slot)
@@ -260,6 +286,10 @@ class Bridge(QObject):
         else:
             self.happened.emit(event)
 
+    def _take_news(self) -> None:
+        if news := self._watch.take():
+            self.news.emit(news)
+
     def _tell_changes(self) -> None:
         changes = Changes(self._version, **{kind: tuple(ids) for kind, ids in self._gathered.items()})
         self._gathered.clear()
@@ -274,9 +304,9 @@ _KINDS = ("stored", "edited", "inhibited", "released", "removed", "accessed", "m
 def notice_of(error: Exception) -> Notice:
     """An error in the words for people; grave when the space itself cannot be used."""
     if isinstance(error, UserError):
-        return Notice(error.message, error.advice, grave=isinstance(error, SpaceUnavailable))
+        return Notice(said(error.message), said(error.advice), grave=isinstance(error, SpaceUnavailable))
     if isinstance(error, ModelUnavailable):
-        return Notice(str(error), t("error.model_advice"))
+        return Notice(said(str(error)), t("error.model_advice"))
     if not isinstance(error, EngineError):
         log.error("Unexpected: %r", error)
     return Notice(t("error.bug"), t("error.bug_advice"))

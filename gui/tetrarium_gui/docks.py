@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QWidget
 from tetrarium_gui.words import t
 
 LEFT_WIDTH, RIGHT_WIDTH, BOTTOM_HEIGHT = 320, 320, 240
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 """Counts up when a panel is added: a layout of before is then left aside."""
 
 _AREAS = Qt.DockWidgetArea
@@ -23,6 +23,7 @@ PLACES: dict[str, Qt.DockWidgetArea] = {
     "clusters": _AREAS.LeftDockWidgetArea,
     "inspector": _AREAS.RightDockWidgetArea,
     "health": _AREAS.RightDockWidgetArea,
+    "privacy": _AREAS.RightDockWidgetArea,
     "settings": _AREAS.RightDockWidgetArea,
     "list": _AREAS.BottomDockWidgetArea,
     "voids": _AREAS.BottomDockWidgetArea,
@@ -51,6 +52,14 @@ class Docks:
         """Bring a panel to the front."""
         self._docks[name].show()
         self._docks[name].raise_()
+
+    def enter(self, name: str) -> None:
+        """Bring a panel to the front, with the keyboard in it."""
+        self.show(name)
+        panel = self._docks[name].widget()
+        panel.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        if not panel.hasFocus():
+            panel.focusNextChild()
 
     def actions(self) -> tuple[QAction, ...]:
         """One action a panel: shows it, in front, with the keyboard in it."""
@@ -123,15 +132,7 @@ class Docks:
         action = QAction(t("command.show_panel", panel=t(f"window.{name}")), self._window)
         action.setObjectName(f"show_{name}")
         action.setStatusTip(t(f"window.{name}_tip"))
-
-        def show() -> None:
-            self.show(name)
-            panel = self._docks[name].widget()
-            panel.setFocus(Qt.FocusReason.ShortcutFocusReason)
-            if not panel.hasFocus():
-                panel.focusNextChild()
-
-        action.triggered.connect(show)
+        action.triggered.connect(lambda: self.enter(name))
         return action
 
 

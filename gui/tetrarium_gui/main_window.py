@@ -18,6 +18,7 @@ from tetrarium_gui.panels.locked import Locked
 from tetrarium_gui.panels.notices import NoticeBar
 from tetrarium_gui.panels.palette import CommandPalette
 from tetrarium_gui.panels.status import StatusLine
+from tetrarium_gui.panels.top_bar import TopBar
 from tetrarium_gui.panels.welcome import Welcome
 from tetrarium_gui.space.view import SpaceView
 from tetrarium_gui.state import ColorBy, Notice, WindowState
@@ -25,16 +26,20 @@ from tetrarium_gui.wiring.answers import Answers
 from tetrarium_gui.wiring.beginnings import Beginnings
 from tetrarium_gui.wiring.corrections import Corrections
 from tetrarium_gui.wiring.desk import Desk, make_panels
+from tetrarium_gui.wiring.following import Following
 from tetrarium_gui.wiring.growth import Growth
 from tetrarium_gui.wiring.history import History
 from tetrarium_gui.wiring.inhibitions import Inhibitions
 from tetrarium_gui.wiring.lists import Lists
 from tetrarium_gui.wiring.live import Live
 from tetrarium_gui.wiring.places import Places
+from tetrarium_gui.wiring.privacy import Privacy
 from tetrarium_gui.wiring.recalls import Recalls
 from tetrarium_gui.wiring.slowness import Slowness
 from tetrarium_gui.wiring.successions import Successions
+from tetrarium_gui.wiring.top import Top
 from tetrarium_gui.wiring.topics import Topics
+from tetrarium_gui.wiring.tray import Tray
 from tetrarium_gui.wiring.views import Views
 from tetrarium_gui.words import set_language, t
 
@@ -51,7 +56,7 @@ class MainWindow(QMainWindow):
     def __init__(self, bridge: Bridge, settings: QSettings, *, opengl: bool = True) -> None:
         super().__init__()
         self.setObjectName("tetrarium")
-        self.bridge, self._settings = bridge, settings
+        self.bridge, self._settings, self._leaving = bridge, settings, False
         set_language(str(settings.value("language", "system")))
         self.state = WindowState(self)
         self._choice = str(settings.value("appearance", "system"))
@@ -60,7 +65,7 @@ class MainWindow(QMainWindow):
         self.panels = make_panels(self.theme, self.state.excerpt)
         self.search, self.inspector = self.panels.search, self.panels.inspector
         self.table, self.voids = self.panels.list, self.panels.voids
-        self.status = StatusLine(self.theme)
+        self.status, self.top_bar = StatusLine(self.theme), TopBar(self.theme)
         self.commands = Commands(self, self.space)
         self._lay_out()
         self.notices = NoticeBar(self.theme, self._middle)
@@ -71,8 +76,8 @@ class MainWindow(QMainWindow):
         self.answers, self.corrections, self.history = Answers(self.desk), Corrections(self.desk), History(self.desk)
         self.lists, self.recalls, self.inhibitions = Lists(self.desk), Recalls(self.desk), Inhibitions(self.desk)
         self.topics, self.live, self.places = Topics(self.desk), Live(self.desk), Places(self.desk)
-        self.slowness, self.growth, self.views = Slowness(self.desk), Growth(self.desk), Views(self.desk)
-        self.successions = Successions(self.desk)
+        self.following, self.privacy, self.slowness = Following(self.desk), Privacy(self.desk), Slowness(self.desk)
+        self.growth, self.views, self.successions = Growth(self.desk), Views(self.desk), Successions(self.desk)
         self.welcome = Welcome(self.theme, self._middle)
         self.beginnings = Beginnings(self.desk, self.welcome)
         self.locked = Locked(self.theme, self._middle)
@@ -97,8 +102,9 @@ class MainWindow(QMainWindow):
         column.addWidget(self.space)
         self.setCentralWidget(self._middle)
         self.docks = Docks(self, self.panels.by_name())
-        self.commands.fill(self.menuBar())
-        shown = self.menuBar().addMenu(t("menu.panels"))
+        self.setMenuWidget(self.top_bar)
+        self.commands.fill(self.top_bar.menus)
+        shown = self.top_bar.menus.addMenu(t("menu.panels"))
         for action in self.docks.actions():
             shown.addAction(action)
             self.commands.add(action)
@@ -117,7 +123,7 @@ class MainWindow(QMainWindow):
     # --- wiring ---------------------------------------------------------------------------------
     def _connect_commands(self) -> None:
         for name, act in (
-            ("quit", self.close),
+            ("quit", self.leave),
             ("palette", self.palette_box.open),
             ("fit_all", self.space.fit_all),
             ("fit_selection", self.space.fit_selection),
@@ -145,6 +151,9 @@ class MainWindow(QMainWindow):
         self.space.notice.connect(lambda _: self.desk.tell(t("window.flat"), t("window.flat_advice"), done=False))
 
     def _connect_bridge(self) -> None:
+        self.following.clients_changed.connect(self.panels.activity.show_clients)
+        self.top = Top(self.desk, self.top_bar, self.places, self.following, self.live)
+        self.tray = Tray(self.desk, self.following)
         self.bridge.snapshot_ready.connect(self._take_snapshot)
         self.bridge.growing.connect(self._take_growth)
         self.bridge.opened.connect(lambda: self.space.set_caption(""))
@@ -155,6 +164,18 @@ class MainWindow(QMainWindow):
         self.bridge.opened.connect(self.locked.put_away)
         self.locked.tried.connect(self.bridge.unlock)
         self.locked.elsewhere_asked.connect(self.commands["open_space"].trigger)
+
+    def make_room(self) -> None:
+        """Close for good, with nothing left in the tray: another window follows."""
+        self._leaving = True
+        self.close()
+
+    def leave(self) -> None:
+        """Close for good, and end the program."""
+        was_hidden = self.isHidden()
+        self.make_room()
+        if was_hidden:
+            QGuiApplication.quit()  # Qt ends with the last window that is seen, and this one was not
 
     def open_memory(self, memory_id: str) -> None:
         """Select a memory and bring it into view."""
@@ -188,7 +209,7 @@ class MainWindow(QMainWindow):
     # --- appearance -----------------------------------------------------------------------------
     def _show_only_space(self, only: bool) -> None:
         self.docks.hide_all(only)
-        self.menuBar().setVisible(not only)
+        self.top_bar.setVisible(not only)
         self.statusBar().setVisible(not only)
 
     def _reduce_motion(self, reduced: bool) -> None:
@@ -207,8 +228,9 @@ class MainWindow(QMainWindow):
         self.theme = self._chosen_theme()
         QApplication.setPalette(style.palette(self.theme))
         self.setStyleSheet(style.style_sheet(self.theme))
-        for part in (self.space, self.status, *self.panels.by_name().values()):
+        for part in (self.space, self.status, self.top_bar, *self.panels.by_name().values()):
             part.set_theme(self.theme)
+        self.tray.set_theme(self.theme)
         self.palette_box.set_theme(self.theme)
         self.notices.theme = self.theme
         self.welcome.set_theme(self.theme)
@@ -222,8 +244,13 @@ class MainWindow(QMainWindow):
         self.locked.arrange()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self.tray.keeps and not self._leaving:
+            event.ignore()
+            self.tray.take_in()
+            return
         if self.commands["only_space"].isChecked():
             self.commands["only_space"].setChecked(False)
         self.docks.keep(self._settings)
+        self.tray.leave()
         self.closing.emit()
         super().closeEvent(event)

@@ -42,7 +42,7 @@ class Shell(QObject):
         """Close the window and its space, and open another one; None: the same space again."""
         before = QGuiApplication.quitOnLastWindowClosed()
         QGuiApplication.setQuitOnLastWindowClosed(False)
-        self.window.close()
+        self.window.make_room()
         self.window.deleteLater()
         self.bridge.leave()
         self._left.append(self.bridge)

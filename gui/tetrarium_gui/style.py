@@ -301,7 +301,15 @@ def style_sheet(theme: Theme) -> str:
     return f"""
 QMainWindow::separator {{ background: {theme.line}; width: 1px; height: 1px; }}
 QMainWindow::separator:hover {{ background: {theme.accent}; }}
-QMenuBar {{ background: {theme.surface}; border-bottom: 1px solid {theme.line}; padding: 2px; }}
+QWidget#top {{ background: {theme.surface}; border-bottom: 1px solid {theme.line}; }}
+QMenuBar {{ background: transparent; border: none; padding: 4px 2px; }}
+QPushButton#space_menu {{ background: transparent; border: 1px solid transparent; border-radius: {RADIUS}px; padding: 4px 8px; }}
+QPushButton#space_menu:hover {{ background: {theme.raised}; border-color: {theme.line}; }}
+QPushButton#space_menu:focus {{ border-color: {theme.accent}; }}
+QPushButton#find {{ background: {theme.canvas_top}; color: {theme.muted}; text-align: left; padding: 4px 10px; }}
+QPushButton#keys {{ background: transparent; border-color: transparent; color: {theme.muted}; padding: 4px 8px; }}
+QPushButton#find:hover, QPushButton#keys:hover {{ border-color: {theme.line}; color: {theme.text}; }}
+QPushButton#find:focus, QPushButton#keys:focus {{ border-color: {theme.accent}; }}
 QMenuBar::item {{ padding: 4px 8px; border-radius: 4px; background: transparent; }}
 QMenuBar::item:selected {{ background: {theme.raised}; }}
 QMenu {{ background: {theme.raised}; border: 1px solid {theme.line}; padding: 4px; }}
@@ -321,6 +329,8 @@ QPushButton, QToolButton#action {{ background: {theme.raised}; border: 1px solid
 QPushButton:hover, QToolButton#action:hover {{ border-color: {theme.accent}; }}
 QPushButton:checked {{ background: {theme.accent}; color: {theme.on_accent}; border-color: {theme.accent}; }}
 QPushButton:disabled {{ color: {theme.muted}; }}
+QPushButton#chip {{ border-radius: 9px; padding: 2px 9px; font-size: {SIZE_SMALL}px; }}
+QPushButton#chip::menu-indicator {{ image: none; width: 0; }}
 QPushButton#primary {{ background: {theme.accent}; color: {theme.on_accent}; border-color: {theme.accent}; font-weight: 600; }}
 QPushButton#primary:disabled {{ background: {theme.raised}; color: {theme.muted}; border-color: {theme.line}; }}
 QFrame#sheet {{ background: {theme.raised}; border: 1px solid {theme.line}; border-radius: {RADIUS}px; }}

@@ -18,21 +18,35 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QThread, Signal
 
+from tetrarium.errors import PassphraseNeeded
 from tetrarium.events import Event, SpaceChanged
 from tetrarium.mcp.host import Host
 from tetrarium.model import SpaceSnapshot
-from tetrarium.service import EVERYWHERE, WINDOW, MemoryService, fill_sample
+from tetrarium.service import EVERYWHERE, WINDOW, MemoryService, decrypt, encrypt, fill_sample, lock_of, rekey
 
 log = logging.getLogger(__name__)
 
 LOOK_INTERVAL = 0.5
-"""Seconds between looks for what other processes stored in the same space."""
+"""Seconds between looks for what other processes stored in the same space, where nobody tells."""
+SOONEST_LOOK = 0.1
+"""Seconds between looks where the host tells that there is something to see."""
 GROWTH_INTERVAL = 0.3
 """Seconds between pictures of a sample space while it is being filled."""
 DRAIN_TIME = 10.0
 """Seconds that quitting waits for the job in hand."""
 
-__all__ = ["EVERYWHERE", "Answer", "EngineThread", "Failure", "Picture", "Verb", "filling"]
+__all__ = [
+    "EVERYWHERE",
+    "WINDOW",
+    "Answer",
+    "EngineThread",
+    "Failure",
+    "Picture",
+    "Recode",
+    "Verb",
+    "filling",
+    "lock_of",
+]
 
 Verb = Callable[[MemoryService], Any]
 
@@ -78,6 +92,39 @@ class _Job:
     verb: Verb
 
 
+@dataclass(frozen=True, slots=True)
+class Recode:
+    """Another key for the files of a space, for which it is closed and opened again.
+
+    way: "encrypt", "rekey" or "decrypt"; old: the passphrase of now, None where there is none; new: the one from then
+    on, None for the platform's keychain.
+    """
+
+    way: str
+    old: str | None = None
+    new: str | None = None
+
+    def __repr__(self) -> str:
+        """Passphrases stand in no log."""
+        return f"Recode({self.way})"
+
+    def run(self, folder: Path) -> Any:
+        """Do it, while nobody has the space open. Raises what `service.locking` does; then the space is as it was."""
+        if self.way == "decrypt":
+            return decrypt(folder, passphrase=self.old)
+        if self.way == "encrypt":
+            return encrypt(folder, passphrase=self.new, keychain=self.new is None)
+        return rekey(folder, passphrase=self.old, new_passphrase=self.new, keychain=self.new is None)
+
+
+@dataclass(frozen=True, slots=True)
+class _RecodeJob:
+    slot: str
+    ticket: int
+    recode: Recode
+    folder: Path
+
+
 def _as_window(service: MemoryService, verb: Verb) -> Any:
     """Run a verb; what names no client is noted as done by the window."""
     with service.acting_as(WINDOW):
@@ -102,11 +149,18 @@ class Picture:
         return self._last
 
 
-def _look(service: MemoryService) -> Any:
-    """What a quiet moment is for: what others stored, and the work that waits for one."""
-    changes = service.catch_up()
-    service.maintain()
-    return changes
+class _Look:
+    """What others stored and asked; with the work that waits for a quiet moment. Runs on the lane."""
+
+    def __init__(self) -> None:
+        self._seen: int | None = None  # the last row of the audit
+
+    def __call__(self, service: MemoryService) -> Any:
+        """What others asked since the last look, as the audit tells it."""
+        service.catch_up()
+        service.maintain()
+        self._seen, questions = service.questions_since(self._seen)
+        return questions
 
 
 class _Growth:
@@ -138,12 +192,14 @@ class EngineThread(QThread):
         super().__init__(parent)
         self.setObjectName("engine")
         self._path, self._sample = path, sample
-        self._waiting: dict[str, _Job] = {}
+        self._waiting: dict[str, _Job | _RecodeJob] = {}
         self._door = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self._closing = False
         self._passphrase: str | None = None
+        self._look = _Look()
+        self._looked, self._hurry = 0.0, False
 
     def open_with(self, passphrase: str) -> None:
         """Try a space again that could not be opened without a passphrase. From the window's thread."""
@@ -156,6 +212,17 @@ class EngineThread(QThread):
         with self._door:
             self._waiting.pop(slot, None)
             self._waiting[slot] = _Job(slot, ticket, verb)
+        self._ring()
+
+    def look(self) -> None:
+        """Look soon for what others stored: somebody has told that there is something. From any thread; returns at once."""
+        self._hurry = True
+        self._ring()
+
+    def recode(self, slot: str, ticket: int, recode: Recode, folder: Path) -> None:
+        """Close the space, give its files another key, open it again. From the window's thread; returns at once."""
+        with self._door:
+            self._waiting[slot] = _RecodeJob(slot, ticket, recode, folder)
         self._ring()
 
     def withdraw(self, slot: str) -> None:
@@ -180,31 +247,61 @@ class EngineThread(QThread):
 
     async def _serve(self) -> None:
         given, self._passphrase = self._passphrase, None
-        host = Host(self._path) if given is None else Host(self._path, passphrase=given)
+        host = self._host(given)
         with self._door:
-            self._loop = asyncio.get_running_loop()
+            self._loop, self._wake = asyncio.get_running_loop(), asyncio.Event()  # an event belongs to one loop
         try:
-            if await self._do(host, _Job("open", 0, self._open)):
-                while not self._closing:
-                    await self._next(host)
+            is_open = await self._do(host, _Job("open", 0, self._open))
+            while is_open and not self._closing:
+                job = await self._next()
+                if job is None:
+                    break
+                if isinstance(job, _RecodeJob):
+                    host, is_open = await self._recoded(host, job)
+                else:
+                    await self._do(host, job)
         finally:
             closed = await asyncio.to_thread(host.close, DRAIN_TIME)
             if not closed:
                 log.warning("A job was still running when the window closed; what was stored is safe.")
 
-    async def _next(self, host: Host) -> None:
-        """One waiting job, or, when none comes for a while, a look at what others stored."""
-        with self._door:
-            job = self._waiting.pop(next(iter(self._waiting)), None) if self._waiting else None
-            if job is None:
+    def _host(self, passphrase: str | None) -> Host:
+        return Host(self._path) if passphrase is None else Host(self._path, passphrase=passphrase)
+
+    async def _next(self) -> _Job | _RecodeJob | None:
+        """One waiting job, or, when none comes for a while, a look at what others stored; None when it is to end."""
+        while not self._closing:
+            with self._door:
+                if self._waiting:
+                    return self._waiting.pop(next(iter(self._waiting)))
                 self._wake.clear()
-        if job is not None:
-            await self._do(host, job)
-            return
+            due = self._looked + (SOONEST_LOOK if self._hurry else LOOK_INTERVAL) - time.monotonic()
+            try:
+                async with asyncio.timeout(max(0.0, due)):
+                    await self._wake.wait()
+            except TimeoutError:
+                self._looked, self._hurry = time.monotonic(), False
+                return _Job("catch_up", 0, self._look)
+        return None
+
+    async def _recoded(self, host: Host, job: _RecodeJob) -> tuple[Host, bool]:
+        """The space closed, recoded, and open again, under the old key where that failed; and whether it opened."""
+        await asyncio.to_thread(host.close, DRAIN_TIME)
+        outcome: Answer | Failure
         try:
-            await asyncio.wait_for(self._wake.wait(), LOOK_INTERVAL)
-        except TimeoutError:
-            await self._do(host, _Job("catch_up", 0, _look))
+            outcome = Answer(job.slot, job.ticket, await asyncio.to_thread(job.recode.run, job.folder))
+        except Exception as error:  # as in `_do`
+            log.info("%s failed", job.recode.way, exc_info=True)
+            outcome = Failure(job.slot, job.ticket, error)
+        if isinstance(outcome, Answer):
+            passphrase = None if job.recode.way == "decrypt" else job.recode.new
+        else:  # a passphrase that is wrong is told before anything is locked: what was unlocked still is
+            passphrase = None if isinstance(outcome.error, PassphraseNeeded) else job.recode.old
+        again = self._host(passphrase)
+        is_open = await self._do(again, _Job("open", 0, self._open))
+        if not self._closing:
+            self.answered.emit(outcome) if isinstance(outcome, Answer) else self.failed.emit(outcome)
+        return again, is_open
 
     async def _do(self, host: Host, job: _Job) -> bool:
         try:

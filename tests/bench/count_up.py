@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import shutil
 import sys
 import tempfile
 import warnings
@@ -37,9 +38,13 @@ def main() -> None:
                 failed, wrong = day_on_a_failing_disk(work, disk, number, dead=kind != "once", full=kind == "full")
                 if wrong:
                     broken += 1
-                    print(f"{kind}, operation {number}: {'; '.join(wrong)}")
+                    print(f"{kind}, operation {number}: {'; '.join(wrong)}", flush=True)
+                shutil.rmtree(work)
                 runs, number = runs + 1, number + a.every
-            print(f"{kind}: {runs} days, a day has fewer than {number} operations; broken promises so far {broken}")
+            print(
+                f"{kind}: {runs} days, a day has fewer than {number} operations; broken promises so far {broken}",
+                flush=True,
+            )
     raise SystemExit(bool(broken))
 
 

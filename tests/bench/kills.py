@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,9 +28,9 @@ import tetrarium
 from tetrarium import paths
 from tetrarium.service import MemoryService
 from tetrarium.storage import backups, checks
+from tetrarium.storage.migrations import SCHEMA_VERSION
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-SCHEMAS = 4
 State = tuple[frozenset[str], frozenset[str]]
 """Ids outside the trash, and those of them that are inhibited."""
 
@@ -41,6 +41,10 @@ class Life:
 
     state: State = (frozenset(), frozenset())
     copies: dict[str, State] = field(default_factory=dict)
+    erased: set[str] = field(default_factory=set)
+    """Whose deletion for good was begun: in no state from then on may they be missed."""
+    gone: set[str] = field(default_factory=set)
+    """Whose deletion for good was acknowledged: they come back from no copy."""
     done: Counter[str] = field(default_factory=Counter)
     killed_in: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
@@ -50,17 +54,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path, help="live here, and leave what is left for a look")
     a = parser.parse_args()
     chance = random.Random(a.seed)
     life = Life()
-    with tempfile.TemporaryDirectory() as folder:
+    with nullcontext(a.keep) if a.keep else tempfile.TemporaryDirectory() as folder:
         space, old = Path(folder) / "space", Path(folder) / "old"
         for number in range(a.kills):
             if number % 10 == 9:
-                killed_migration(old, 1 + number // 10 % SCHEMAS, chance.uniform(0.0, 0.25), life)
+                killed_migration(old, 1 + number // 10 % (SCHEMA_VERSION - 1), chance.uniform(0.0, 0.25), life)
             else:
                 killed_life(space, chance.randrange(1 << 30), chance.uniform(0.01, 0.7), life)
         with tetrarium.open_space(space) as opened:
+            while opened.maintain():
+                pass
+            if left := opened.pending_erasures():
+                life.wrong.append(f"at the end: still being deleted for good: {[e.memory for e in left]}")
+            if back := {*opened.snapshot().ids} & life.gone:
+                life.wrong.append(f"at the end: deleted for good, and there again: {sorted(back)}")
+            changed = [copy.name for copy in backups.copies(space) if not backups.is_unchanged(copy)]
+            if changed:
+                life.wrong.append(f"at the end: copies that are not as noted: {changed}")
             healthy = opened.health().state != "bad"
             sound = opened.examine().is_healthy
             memories = opened.stats().memories
@@ -147,6 +161,7 @@ def killed_life(folder: Path, seed: int, after: float, life: Life) -> None:
         kind, *words = line.split()
         if kind == "begin":
             under_way = " ".join(words)
+            life.erased |= {*words[1:]} if words[0] == "purge" else set()
         elif kind == "crash":
             life.wrong.append(line)
         elif kind == "done" and under_way:
@@ -154,7 +169,9 @@ def killed_life(folder: Path, seed: int, after: float, life: Life) -> None:
             life.done[name] += 1
             state = after_step(state, name, arguments, words, life)
             under_way = ""
-    found, broken = state_of(folder)
+    found, broken, erasing = state_of(folder)
+    if back := (found[0] & life.gone) - erasing:
+        life.wrong.append(f"{under_way or 'between steps'}: deleted for good, and there again: {sorted(back)}")
     if under_way:
         life.killed_in[under_way.split()[0]] += 1
     for copy in backups.copies(folder):
@@ -177,6 +194,7 @@ def after_step(state: State, name: str, arguments: list[str], words: list[str], 
     if name == "supersede":
         return ids | {result}, out | {*arguments}
     if name in ("trash", "purge"):
+        life.gone |= {*arguments} if name == "purge" and words else set()
         return ids - {*arguments}, out - {*arguments}
     if name == "backup":
         life.copies[result] = state
@@ -187,17 +205,24 @@ def after_step(state: State, name: str, arguments: list[str], words: list[str], 
 
 
 def may_be(found: State, state: State, under_way: str, life: Life) -> bool:
-    """Whether a state is the acknowledged one, with the step under way wholly done or not at all."""
-    if found == state:
+    """Whether a state is the acknowledged one, with the step under way wholly done or not at all.
+
+    What is being deleted for good is left aside: a copy that is gone back to may still hold it, or hold it no longer.
+    """
+
+    def same(expected: State) -> bool:
+        return all(one - life.erased == other - life.erased for one, other in zip(found, expected, strict=True))
+
+    if same(state):
         return True
     name, *arguments = under_way.split() or [""]
     new = found[0] - state[0]
     if name in ("store", "supersede") and len(new) == 1:
-        return found == after_step(state, name, arguments, [*new], life)
+        return same(after_step(state, name, arguments, [*new], life))
     if name in ("trash", "purge"):
-        return found == after_step(state, name, arguments, [], life)
+        return same(after_step(state, name, arguments, [], life))
     if name == "restore":
-        return found == life.copies[arguments[0]]
+        return same(life.copies[arguments[0]])
     return name == "undo"
 
 
@@ -205,9 +230,13 @@ def difference(state: State, found: State) -> str:
     return f"lost {sorted(state[0] - found[0])}, extra {sorted(found[0] - state[0])}, inhibited {sorted(state[1] ^ found[1])}"
 
 
-def state_of(folder: Path) -> tuple[State, str]:
-    """What a store holds after a crash, and what is wrong with it."""
+def state_of(folder: Path) -> tuple[State, str, set[str]]:
+    """What a store holds after a crash, what is wrong with it, and whose deletion for good is to be gone on with.
+
+    A copy that such a deletion was at work in has no hash that fits until it is finished; it must be sound all the same.
+    """
     from tetrarium.storage.database import Database
+    from tetrarium.storage.privacy import PrivacyReader
 
     database = Database.open(folder, busy_timeout=5_000)
     try:
@@ -221,12 +250,13 @@ def state_of(folder: Path) -> tuple[State, str]:
             "SELECT count(*) FROM memories m LEFT JOIN places p USING (num) WHERE (m.trashed_at IS NULL) <> (p.num IS NOT NULL)"
         ).fetchall()
         broken = f"{damage}" if damage else f"{places[0][0]} places too many or missing" if places[0][0] else ""
+        erasing = {erasure.memory for erasure, _ in PrivacyReader(database).erasures()}
     finally:
         database.close()
     for copy in backups.copies(folder):
-        if not backups.is_unchanged(copy):
+        if not backups.is_unchanged(copy) and (not erasing or backups.damage_of(copy)):
             broken += f" backup {copy.name} is damaged"
-    return (frozenset(i for i, _ in rows), frozenset(i for i, out in rows if out)), broken
+    return (frozenset(i for i, _ in rows), frozenset(i for i, out in rows if out)), broken, erasing
 
 
 def killed_migration(folder: Path, schema: int, after: float, life: Life) -> None:
@@ -245,7 +275,7 @@ def killed_migration(folder: Path, schema: int, after: float, life: Life) -> Non
     lines = run_and_kill(migrate, after)
     life.done["migrate"] += "done" in lines
     life.killed_in["migrate"] += "done" not in lines
-    _, broken = state_of(folder)  # opens it: what was cut short is finished
+    _, broken, _ = state_of(folder)  # opens it: what was cut short is finished
     with closing(backups.opened(store)) as connection:
         if set(connection.execute("SELECT id, content FROM memories").fetchall()) != before or broken:
             life.wrong.append(f"migration from schema {schema}: {broken or 'memories differ'}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
@@ -173,8 +173,13 @@ def day_on_a_failing_disk(
     to that, and what was wrong afterwards."""
     day = Day(begin(folder))
     disk.restart(number, dead=dead, full=full)
-    with suppress(UserError):
+    untold: list[str] = []
+    try:
         day.live(folder)
+    except UserError:
+        pass  # told what is wrong and what to do
+    except Exception as error:  # noqa: BLE001 - whatever comes through is a fault of ours, and the next day is lived all the same
+        untold = [f"{type(error).__name__} came through to the caller: {error}"]
     failed = disk.count >= number
     disk.restart()
-    return failed, day.broken_promises(folder)
+    return failed, [*untold, *day.broken_promises(folder)]

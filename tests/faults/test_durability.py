@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import tetrarium
 from tetrarium import paths
 from tetrarium.errors import DiskFull, ReadOnlySpace, SpaceUnavailable
 from tetrarium.service import MemoryService
+from tetrarium.storage import backups
 from tetrarium.storage import memories as rows
 
 FACT = "The payment worker retries a failed charge three times, then parks the job."
@@ -63,6 +65,33 @@ def test_after_a_failed_sync_the_space_is_only_read_until_it_is_opened_anew(tmp_
     with tetrarium.open_space(tmp_path) as space:
         assert space.stats().memories >= 1
         assert space.store(OTHER).id
+
+
+def test_a_deletion_for_good_stands_where_a_copy_cannot_be_noted_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is acknowledged, told as pending, and gone from the copy in the next quiet moment."""
+
+    def fails(_: object) -> bool:
+        raise OSError(errno.EIO, "the note of the copy cannot be written")
+
+    with tetrarium.open_space(tmp_path) as space:
+        gone = str(space.store(FACT).id)
+        space.store(OTHER)
+        copy = space.backup()
+        with monkeypatch.context() as broken:
+            broken.setattr(backups, "seal_anew", fails)
+            space.forget(gone, permanently=True)
+        assert gone not in space.snapshot().ids
+        assert [pending.memory for pending in space.pending_erasures()] == [gone]
+        while space.maintain():
+            pass
+        assert not space.pending_erasures()
+        (kept,) = backups.copies(tmp_path)
+        assert kept.name == copy.name
+        assert not backups.damage_of(kept)
+        assert not backups.is_newer_than_its_note(kept.file)
+        assert not space.prove_deleted(FACT).residues
 
 
 @pytest.mark.expects_log_warning

@@ -21,6 +21,7 @@ import tetrarium
 from tetrarium import paths
 from tetrarium.errors import InvalidInput, NotFound, NotTrusted
 from tetrarium.service import WINDOW, MemoryService
+from tetrarium.storage.migrations import SCHEMA_VERSION
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 import erasure as proof
@@ -247,8 +248,9 @@ def test_too_many_are_never_erased_at_once_without_a_person(
     assert space.stats().memories == 0
 
 
-@pytest.mark.parametrize("file", sorted((Path(__file__).parents[1] / "data").glob("space-schema-*.db.gz")), ids=lambda f: f.name)  # fmt: skip
-def test_a_memory_is_erased_in_the_copy_made_before_a_migration_too(tmp_path: Path, file: Path) -> None:
+@pytest.mark.parametrize("schema", range(1, SCHEMA_VERSION))
+def test_a_memory_is_erased_in_the_copy_made_before_a_migration_too(tmp_path: Path, schema: int) -> None:
+    file = Path(__file__).parents[1] / "data" / f"space-schema-{schema}.db.gz"
     (tmp_path / paths.STORE_FILE).write_bytes(gzip.decompress(file.read_bytes()))
     with tetrarium.open_space(tmp_path) as space:
         assert [backup.cause for backup in space.backups()] == ["migration"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 from waiting import pressed, selected, until
 
@@ -237,6 +237,88 @@ def test_delete_in_the_list_trashes_and_ctrl_e_goes_on_at_the_end_of_the_text(
     qtbot.keyClick(table, Qt.Key.Key_Delete)
     assert "2" in window.table.sheet.title.text(), "several are shown with their number first"
     assert window.table.rows.rowCount() == 2
+
+
+def test_several_marked_memories_go_to_the_trash_together_after_a_look_at_how_many_and_one_undo_brings_them_back(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    folder, _ = space
+    window = open_window(folder)
+    until(qtbot, window.isActiveWindow)
+    table = window.table.table
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    assert len(window.state.chosen) == 3
+    qtbot.keyClick(table, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
+    sheet = window.table.sheet
+    assert sheet.isVisible()
+    assert "3 memories" in sheet.title.text()
+    assert len(window.state.snapshot) == 3, "nothing before it is confirmed"
+    qtbot.keyClick(sheet.confirm, Qt.Key.Key_Return)
+    until(qtbot, lambda: len(window.state.snapshot) == 0)
+    qtbot.keyClick(window.search.box, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    until(qtbot, lambda: len(window.state.snapshot) == 3)
+
+
+def test_control_z_takes_back_what_was_typed_first_and_then_the_last_deed(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    until(qtbot, window.isActiveWindow)
+    selected(qtbot, window, wrong)
+    pressed(qtbot, window.inspector.buttons["trash"])
+    until(qtbot, lambda: len(window.state.snapshot) == 2)
+    box = window.search.box
+    box.setFocus()
+    qtbot.keyClicks(box, "kiosk")
+    qtbot.keyClick(box, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert box.text() == ""
+    assert len(window.state.snapshot) == 2, "what was typed went back, no deed"
+    qtbot.keyClick(box, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    until(qtbot, lambda: len(window.state.snapshot) == 3)
+
+
+def test_who_read_and_wrote_a_memory_is_told_in_the_inspector(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    folder, wrong = space
+    with open_space(folder) as agent:
+        agent.recall("when does the kiosk restart its reader?", client="codex")
+    window = open_window(folder)
+    inspector = selected(qtbot, window, wrong)
+    inspector.tabs.setCurrentIndex(3)
+    access = inspector.access
+    until(qtbot, lambda: access.topLevelItemCount() == 2)
+    told = [(access.topLevelItem(at).text(1), access.topLevelItem(at).text(2)) for at in range(2)]
+    assert told == [("codex", "recalled"), ("claude-code", "stored")]
+    picture(window)
+    pressed(qtbot, inspector.buttons["edit"])
+    inspector.form.pinned.setChecked(True)
+    pressed(qtbot, inspector.form.save)
+    until(qtbot, lambda: access.topLevelItemCount() == 3)
+    assert access.topLevelItem(0).text(1) == "window"
+
+
+def test_nothing_is_cut_off_in_a_narrow_and_low_window(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    window.resize(1024, 640)
+    inspector = selected(qtbot, window, wrong)
+    window.resizeDocks([window.docks["inspector"]], [230], Qt.Orientation.Horizontal)
+    until(qtbot, lambda: window.docks["inspector"].width() <= 300)
+    for name, made in inspector.buttons.items():
+        right = made.mapTo(inspector, made.rect().bottomRight())
+        assert inspector.rect().contains(right), name
+        assert made.width() >= made.minimumSizeHint().width(), name
+    assert len(window.docks.tab_bars()) == 3
+    bars = [bar for bar in window.findChildren(QTabBar) if bar.parentWidget() is window and bar.isVisible()]
+    for bar in bars:
+        over = [dock for dock in window.docks.values() if not dock.visibleRegion().isEmpty()]
+        assert not any(dock.geometry().intersects(bar.geometry()) for dock in over), "no panel lies over a tab bar"
+    picture(window)
 
 
 ODD = {

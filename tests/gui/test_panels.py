@@ -9,13 +9,13 @@ from threading import Event
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 from waiting import PATIENCE, pressed, selected, until
 
-from tetrarium.model import Reason, Standing
+from tetrarium.model import Memory, Reason, Standing
 from tetrarium.service import MemoryService, open_space
 from tetrarium_gui.main_window import MainWindow
 
@@ -88,8 +88,52 @@ def test_why_not_is_answered_and_a_void_let_through_once_and_always(
     until(qtbot, lambda: state_of(window, memory_id) is not Reason.OFF_TOPIC)
     recalled(qtbot, window)
     assert not {c.id for c in window.voids.trace.candidates if c.reason is Reason.OFF_TOPIC} & set(members)
-    with open_space(sample_folder) as service:
-        service.let_through(members, always=False)
+    told = {c.id: c.theme for c in window.voids.trace.candidates if c.id in members}
+    assert all(told.values()), "the trace says why they were let through"
+    window.docks.show("settings")
+    themes = window.panels.settings.themes
+    until(qtbot, lambda: themes.topLevelItemCount() == 1)
+    assert themes.topLevelItem(0).text(0).split(" · ")[0] in told[memory_id]
+    themes.setCurrentItem(themes.topLevelItem(0))
+    pressed(qtbot, window.panels.settings.void_again)
+    until(qtbot, lambda: themes.topLevelItemCount() == 0)
+    until(qtbot, lambda: state_of(window, memory_id) is Reason.OFF_TOPIC)
+
+
+def test_the_gaps_of_the_zones_are_drawn_named_with_the_cut_and_a_click_opens_one(
+    sample_folder: Path, open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    window = open_window(sample_folder)
+    recalled(qtbot, window)
+    voids = window.voids
+    pressed(qtbot, voids.passes[1])
+    assert voids.gaps.isVisible()
+    trace, drawn = voids.trace, voids.gaps.names()
+    largest = max(trace.void_zones, key=lambda zone: len(zone.members))
+    assert drawn[0] == "the answer"
+    assert drawn[1] == " · ".join(largest.theme)
+    image = voids.gaps.grab().toImage()
+    reds = [x for x in range(image.width()) for y in (2, 4, 6, 8) if image.pixelColor(x, y).red() > 150]
+    assert reds, "the cut is drawn"
+    picture(window)
+    qtbot.mouseClick(voids.gaps, Qt.MouseButton.LeftButton, pos=QPoint(40, 17 + 8))
+    assert voids.zones.voided() == largest.members
+    assert not voids.zones.current_id()
+
+
+def test_why_not_is_asked_of_a_memory_that_was_no_candidate(
+    sample_folder: Path, open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window = open_window(sample_folder)
+    recalled(qtbot, window)
+    trace = window.voids.trace
+    candidates = {c.id for c in trace.candidates}
+    stranger = next(i for i in window.state.snapshot.ids if i not in candidates)
+    window.voids.zones.setCurrentItem(None)
+    selected(qtbot, window, stranger)
+    pressed(qtbot, window.voids.why)
+    until(qtbot, window.voids.explanation.isVisible)
+    assert any(words in window.voids.explanation.text() for words in ("No candidate", "Inhibited"))
 
 
 def state_of(window: MainWindow, memory_id: str) -> Reason:
@@ -132,6 +176,11 @@ def test_what_inhibits_what_is_listed_compared_amended_and_lifted(
     window.docks.show("inhibition")
     until(qtbot, lambda: panel.edges.topLevelItemCount() == 1)
     assert "Friday" in panel.edges.topLevelItem(0).text(1)
+    selected(qtbot, window, new)
+    pressed(qtbot, panel.compare)
+    until(qtbot, panel.preview.isVisible)
+    assert "If it were inhibited" in panel.preview.text()
+    assert "− Refunds are paid out every Friday" in panel.preview.text()
     panel.edges.setCurrentItem(panel.edges.topLevelItem(0))
     pressed(qtbot, panel.compare)
     until(qtbot, lambda: panel.preview.isVisible())
@@ -291,6 +340,9 @@ def test_clusters_are_named_flown_to_and_rearranged_by_a_plan_that_is_shown_firs
     until(qtbot, lambda: panel.list.topLevelItemCount() > 10)
     sizes = [int(panel.list.topLevelItem(at).text(1)) for at in range(10)]
     assert sizes == sorted(sizes, reverse=True)
+    panel.list.scrollToBottom()
+    last = panel.list.visualItemRect(panel.list.topLevelItem(panel.list.topLevelItemCount() - 1))
+    assert last.bottom() <= panel.list.viewport().rect().bottom(), "the last row is seen whole"
     panel.list.setCurrentItem(panel.list.topLevelItem(0))
     until(qtbot, lambda: bool(panel.detail.text()))
     assert len(window.state.highlight.lit) == sizes[0]
@@ -334,22 +386,45 @@ def test_health_tells_the_figures_and_examines(sample_folder: Path, open_window:
     assert health.repair.isHidden()
 
 
-def test_the_selection_is_exported_as_json_lines_and_as_a_table_without_formulas(
+def test_the_selection_is_exported_to_come_in_again_to_read_and_as_a_table_without_formulas(
     agent: MemoryService, open_window: OpenWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     evil = agent.store("=HYPERLINK(1) is what the old sheet of fares began with", force=True).id
     window = open_window(agent.path)
     ids = window.state.snapshot.ids
-    for name in ("out.jsonl", "out.csv"):
-        window.lists.export(ids, tmp_path / name)
+    for name in ("out.jsonl", "out.md", "out.csv"):
+        window.lists.exports.export(ids, tmp_path / name)
         until(qtbot, (tmp_path / name).exists)
-        until(qtbot, lambda: window.notices.notice is not None)
+        until(qtbot, lambda: window.notices.notice is not None and "4 memories" in window.notices.notice.message)
     told = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
-    assert {memory["id"] for memory in told} == set(ids)
+    assert {line["id"] for line in told if line["kind"] == "memory"} == set(ids)
+    with open_space(tmp_path / "other") as other:
+        assert other.import_file(tmp_path / "out.jsonl").new == 4
+    assert "paper ticket" in (tmp_path / "out.md").read_text("utf-8")
     assert "'=HYPERLINK" in (tmp_path / "out.csv").read_text("utf-8")
     assert evil in ids
-    window.lists.export(ids, tmp_path / "missing" / "out.csv")
+    window.lists.exports.export(ids, tmp_path / "missing" / "out.csv")
     until(qtbot, lambda: "missing" in window.notices.notice.message)
+
+
+def test_a_long_export_says_how_far_it_is_and_a_stopped_one_leaves_no_file(
+    agent: MemoryService, open_window: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = open_window(agent.path)
+    going, told = Event(), MemoryService.get
+
+    def slowly(service: MemoryService, memory_id: str) -> Memory:
+        going.wait(30)
+        return told(service, memory_id)
+
+    monkeypatch.setattr(MemoryService, "get", slowly)
+    window.lists.exports.export(window.state.snapshot.ids, tmp_path / "out.csv")
+    until(qtbot, lambda: window.status.is_working and "Exporting" in window.status.work.text())
+    pressed(qtbot, window.status.cancel)
+    going.set()
+    until(qtbot, lambda: window.notices.notice is not None and "stopped" in window.notices.notice.message)
+    assert not window.status.is_working
+    assert list(tmp_path.glob("out*")) == []
 
 
 def test_a_picture_is_saved_at_the_chosen_size(

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from grown import grown_snapshot
 from PySide6.QtCore import QEvent, QPointF, Qt
-from PySide6.QtGui import QColor, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
-from waiting import settled
+from waiting import PATIENCE, settled
 
+from tetrarium_gui.space.offscreen import OffscreenCanvas
 from tetrarium_gui.space.scene import WORLD, corners
+from tetrarium_gui.space.tetrahedra import GLCanvas
 from tetrarium_gui.space.view import SpaceView
 from tetrarium_gui.state import Highlight, WindowState
 from tetrarium_gui.style import DARK
@@ -24,8 +26,10 @@ pytestmark = pytest.mark.needs_display
 Picture = Callable[[QWidget], None]
 
 
-@pytest.fixture
-def view(qtbot: QtBot) -> Iterator[SpaceView]:
+@pytest.fixture(params=[True, False], ids=["off the screen", "on the screen"])
+def view(request: pytest.FixtureRequest, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[SpaceView]:
+    """The space on each of the two canvases, whatever this machine would take."""
+    monkeypatch.setattr(SpaceView, "OFF_SCREEN", request.param)
     space = SpaceView(WindowState(), DARK)
     space.reduced_motion = True
     space.resize(800, 600)
@@ -35,6 +39,7 @@ def view(qtbot: QtBot) -> Iterator[SpaceView]:
     settled(qtbot, space)
     assert space.gl is not None
     assert space.gl.isValid(), "no OpenGL context on this display"
+    assert isinstance(space.gl, OffscreenCanvas) == (request.param and space.gl.renders_in_software)
     yield space
     space.close()
     space.deleteLater()
@@ -233,7 +238,8 @@ def test_the_space_survives_a_new_context(view: SpaceView, qtbot: QtBot) -> None
     other = QMainWindow()
     qtbot.addWidget(other)
     other.resize(800, 600)
-    context = view.gl.context()
+    on_screen = isinstance(view.gl, GLCanvas)
+    context = view.gl.context() if on_screen else None
     other.setCentralWidget(view)
     other.show()
     qtbot.waitExposed(other)
@@ -241,11 +247,46 @@ def test_the_space_survives_a_new_context(view: SpaceView, qtbot: QtBot) -> None
     view.resize(800, 600)
     view.camera.set_viewport(view.width(), view.height())
     settled(qtbot, view)
-    assert view.gl.context() is not context
+    assert not on_screen or view.gl.context() is not context
     assert np.abs(color_at(view, view.pixel_of(in_front(view))) - before).sum() < 200
     counts = {color_at(view, view.pixel_of(i)).sum() > 120 for i in view.scene.ids[:20]}
     assert True in counts, "memories are drawn again"
     other.takeCentralWidget()
+
+
+def test_both_canvases_draw_the_same(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    frames = []
+    for off_screen in (True, False):
+        monkeypatch.setattr(SpaceView, "OFF_SCREEN", off_screen)
+        space = SpaceView(WindowState(), DARK)
+        qtbot.addWidget(space)
+        space.reduced_motion = True
+        space.resize(800, 600)
+        space.show()
+        qtbot.waitExposed(space)
+        space.state.set_snapshot(grown_snapshot(200))
+        settled(qtbot, space)
+        image = space.gl.grabFramebuffer().convertToFormat(QImage.Format.Format_RGB888)
+        frames.append(np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1)[:, : 3 * image.width()])
+    apart = np.abs(frames[0].astype(int) - frames[1]).mean()
+    assert frames[0].std() > 5
+    assert apart < 0.5
+
+
+def test_a_word_over_the_space_draws_no_frame_and_rest_makes_edges_smooth(qtbot: QtBot, view: SpaceView) -> None:
+    canvas = view.gl
+    if not isinstance(canvas, OffscreenCanvas):
+        pytest.skip("only what is drawn off the screen counts its frames")
+    qtbot.waitUntil(lambda: not canvas._rest.isActive(), timeout=PATIENCE)
+    smooth, frames = canvas._image.copy(), canvas.frames
+    view.overlay.update()
+    qtbot.wait(50)
+    assert canvas.frames == frames
+    plain = canvas.grabFramebuffer()
+    assert plain != smooth
+    view.refresh()
+    qtbot.waitUntil(lambda: canvas.frames >= frames + 3, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: canvas._image == smooth, timeout=PATIENCE)
 
 
 def test_names_of_clusters_never_overlap(view: SpaceView, qtbot: QtBot, picture: Picture) -> None:

@@ -49,7 +49,7 @@ def test_the_window_shows_every_memory_of_the_sample(
     count = len(window.state.snapshot)
     assert count > 200
     assert len(window.space.gl.tetrahedra) == window.table.rows.rowCount() == count
-    for words in (f"{count} memories", "clusters", "inhibited", "index", "model"):
+    for words in (f"{count} memories", "clusters", "inhibited", "indexed ✓", "e5-small"):
         assert words in window.status.text()
     assert len({window.space.gl.grabFramebuffer().pixelColor(x, 300).name() for x in range(0, 700, 2)}) > 5
     picture(window)

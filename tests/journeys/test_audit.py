@@ -197,6 +197,12 @@ def test_mass_reads_mass_deletions_and_bursts_of_inhibition_are_flagged(tmp_path
         assert {(flag.kind, flag.client, flag.count) for flag in space.audit_flags()} == {
             ("read", "greedy", 40), ("inhibit", "silencer", 6), ("delete", "eraser", 6),
         }  # fmt: skip
+        told = BY_NAME["void_stats"].call({}, Caller(client="claude-code 3", project=""))(space).text
+        assert "Unusual in the last day: greedy read 40 memories from" in told
+        (check,) = [check for check in space.health().checks if check.name == "audit"]
+        assert check.state == "warn"
+        assert "eraser deleted 6 memories" in check.words
+        assert "silencer inhibited 6 memories" in check.words
 
 
 def test_a_tools_call_is_noted_under_its_client(space: MemoryService) -> None:

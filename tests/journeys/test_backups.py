@@ -238,7 +238,7 @@ def test_copies_of_seven_days_and_four_weeks_stay_and_those_that_were_asked_for(
     start = datetime(2026, 1, 1, 9, tzinfo=UTC)
 
     def copy(number: int, cause: str, hours: float) -> copies.Copy:
-        return copies.Copy(Path(f"{number:04d}-{cause}.db"), start + timedelta(hours=hours), cause, 1, number, 1, "")
+        return copies.Copy(Path(f"{number:04d}-{cause}.db"), start + timedelta(hours=hours), cause, 1, 1, number, 1, "")
 
     found = [copy(day, "daily", 24 * day + half) for day in range(60) for half in (0, 12)]
     found += [copy(n, cause, n) for n in range(6) for cause in ("asked", "deletion", "restore")]
@@ -252,6 +252,32 @@ def test_copies_of_seven_days_and_four_weeks_stay_and_those_that_were_asked_for(
     assert {newest - timedelta(days=n) for n in range(7)} <= daily
     assert len({day.isocalendar()[:2] for day in daily}) == 4
     assert not copies.rotate(stay, days=7, weeks=4, others=3)
+
+
+@pytest.mark.parametrize("days", [3_650, -5, -90])
+def test_a_clock_that_was_wrong_for_a_while_neither_loses_the_newest_copies_nor_copies_without_end(
+    space: MemoryService, monkeypatch: pytest.MonkeyPatch, days: int
+) -> None:
+    for day in range(9):
+        space.store(f"Remark {day}: the gate opens at {day} o'clock.", force=True)
+        monkeypatch.setattr(rows, "now", lambda day=day: datetime.now(UTC) - timedelta(days=9 - day))
+        finish_maintenance(space)
+    wrong = datetime.now(UTC) + timedelta(days=days)
+    monkeypatch.setattr(rows, "now", lambda: wrong)
+    space.store(FACT)
+    finish_maintenance(space)
+    assert space.backups()[0].memories == 10
+    monkeypatch.undo()
+    space.store(OTHER)
+    finish_maintenance(space)
+    assert space.backups()[0].memories >= 10
+    space.store(NEWER, force=True)
+    finish_maintenance(space)
+    before = contents(space)
+    for _ in range(3):  # within a second, several copies carry one time
+        space.restore_backup(space.backups()[-1].name)
+        space.undo()
+        assert contents(space) == before
 
 
 def test_a_large_deletion_and_a_large_rearrangement_keep_a_copy_first(tmp_path: Path) -> None:

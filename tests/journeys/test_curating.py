@@ -10,6 +10,7 @@ import pytest
 from tetrarium.errors import InvalidInput, NotFound, NotTrusted
 from tetrarium.model import Reason, RecallState
 from tetrarium.service import MemoryService, fill_sample, open_space
+from tetrarium.storage import memories as rows
 
 QUESTION = "what happens when the payment provider does not answer?"
 
@@ -118,13 +119,72 @@ def test_what_is_let_through_is_not_void_once_or_always(sample: MemoryService) -
     off_topic = trace.void_zones[0].members[0]
     again = {c.id: c for c in sample.rehearse(through=[off_topic]).candidates}[off_topic]
     assert again.reason is not Reason.OFF_TOPIC
-    assert sample.let_through([off_topic]) == (off_topic,)
+    theme = sample.let_through([off_topic])
+    assert theme.members == (off_topic,)
     try:
         assert {c.id: c for c in sample.recall(QUESTION).candidates}[off_topic].reason is not Reason.OFF_TOPIC
     finally:
-        assert sample.let_through([off_topic], always=False) == ()
+        sample.void_again(theme.id)
     candidate = {c.id: c for c in sample.recall(QUESTION).candidates}[off_topic]
     assert (candidate.state, candidate.reason) == (RecallState.VOID, Reason.OFF_TOPIC)
+
+
+def test_a_theme_that_is_let_through_holds_what_is_stored_later_and_says_so(sample: MemoryService) -> None:
+    person = sample
+    with open_space(sample.path) as agent:
+        zone = max(person.recall(QUESTION).void_zones, key=lambda zone: len(zone.members))
+        with pytest.raises(NotTrusted):
+            person.let_through(zone.members, client="cursor")
+        theme = person.let_through(zone.members, client="window")
+        assert theme.words[0] in zone.theme
+        assert person.let_through_always() == (theme,)
+        trace = agent.recall(QUESTION)
+        let = [c for c in trace.candidates if c.id in zone.members]
+        assert all(c.reason is not Reason.OFF_TOPIC and c.theme == theme.words for c in let)
+        told = agent.explain(let[0].id).why
+        assert told.endswith(f"always lets the theme {', '.join(theme.words)} through.")
+        others = {c.id for c in trace.candidates if c.reason is Reason.OFF_TOPIC}
+        assert others, "the other zones stay void"
+        late = agent.store(
+            f"What a passenger asks of {' and '.join(theme.words)} is answered within a week.",
+            keywords=list(theme.words),
+            force=True,
+        ).id
+        newcomer = next(c for c in agent.recall(QUESTION).candidates if c.id == late)
+        assert newcomer.reason is not Reason.OFF_TOPIC
+        person.void_again(theme.id, client="window")
+        assert person.let_through_always() == ()
+        assert {c.id: c.reason for c in agent.recall(QUESTION).candidates}[late] is Reason.OFF_TOPIC
+        with pytest.raises(NotFound):
+            person.void_again(theme.id)
+        person.erase([late])
+
+
+def test_a_theme_keeps_no_word_of_a_memory_that_is_erased(service: MemoryService) -> None:
+    gone = service.store(
+        "The quokkabarometer of harbour seven is read at dawn.", keywords=["quokkabarometer", "dawn"]
+    ).id
+    kept = service.store("The gate of harbour six is opened at dawn by hand.", keywords=["gate", "dawn"]).id
+    theme = service.let_through([gone, kept])
+    assert "quokkabarometer" in theme.words
+    assert service.erase_with_proof([gone]).is_gone
+    (left,) = service.let_through_always()
+    assert left.members == (kept,)
+    assert "quokkabarometer" not in left.words
+    assert "gate" in left.words
+    service.erase([kept])
+    assert service.let_through_always() == ()
+
+
+def test_ids_that_an_earlier_version_let_through_stay_let_through(tmp_path: Path) -> None:
+    with open_space(tmp_path) as service:
+        (memory,) = stored(service, "The kiosk prints a paper ticket when the network is down.")
+        with service._space.database.write() as connection:
+            rows.set_meta(connection, "let_through", [memory])
+        (theme,) = service.let_through_always()
+        assert (theme.members, theme.words) == ((memory,), ())
+        service.void_again(theme.id)
+        assert service.let_through_always() == ()
 
 
 def test_a_space_keeps_its_dials_for_whoever_opens_it(tmp_path: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
@@ -18,10 +21,10 @@ from keyring.backends import fail, null
 import tetrarium
 from tetrarium import paths, service
 from tetrarium.cli import main
-from tetrarium.errors import DamagedSpace, InvalidInput, NotFound, SpaceBusy, SpaceLocked
+from tetrarium.errors import DamagedSpace, DiskFull, InvalidInput, NotFound, SpaceBusy, SpaceLocked
 from tetrarium.privacy import keys
 from tetrarium.service import MemoryService, locking
-from tetrarium.storage import cipher
+from tetrarium.storage import cipher, recoding
 
 WORDS = "correct horse battery"
 OTHER = "another passphrase"
@@ -196,6 +199,24 @@ def test_nothing_is_encrypted_while_another_program_has_the_space_open(folder: P
         assert space.stats().memories == 6
 
 
+def test_nobody_can_store_into_a_file_that_is_being_encrypted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What somebody stored meanwhile would be acknowledged, and gone with the file that is replaced."""
+    tried: list[str] = []
+    recode = recoding._recode
+
+    def meanwhile(connection: apsw.Connection, file: Path, old: bytes | None, new: bytes | None) -> None:
+        if file.name == paths.STORE_FILE:
+            other = "import apsw, sys; apsw.Connection(sys.argv[1]).execute('DELETE FROM changes')"
+            done = subprocess.run([sys.executable, "-c", other, str(file)], capture_output=True, text=True, check=False)
+            tried.append(done.stderr)
+        recode(connection, file, old, new)
+
+    monkeypatch.setattr(recoding, "_recode", meanwhile)
+    service.encrypt(folder, passphrase=WORDS)
+    (error,) = tried
+    assert "BusyError" in error
+
+
 def test_an_encryption_or_a_change_of_key_that_was_cut_short_opens(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,6 +317,7 @@ def test_the_command_line_encrypts_and_a_headless_program_needs_its_passphrase(
 ) -> None:
     secret = tmp_path / "secret"
     secret.write_text(f"{WORDS}\n")
+    secret.chmod(0o600)
 
     def run(*argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
         bare = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -320,6 +342,87 @@ def test_the_command_line_encrypts_and_a_headless_program_needs_its_passphrase(
     assert main(["decrypt", *at]) == 0
     assert "is not encrypted any more" in capsys.readouterr().out
     assert not cipher.is_encrypted(folder)
+
+
+def test_without_room_for_every_file_nothing_is_encrypted_and_no_backup_is_lost(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {file.name: file.read_bytes() for file in (folder / paths.BACKUPS).iterdir()}
+    assert before
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: type("Usage", (), {"free": 200_000}))
+    with pytest.raises(DiskFull, match="nothing was changed"):
+        service.encrypt(folder, passphrase=WORDS)
+    monkeypatch.undo()
+    assert {file.name: file.read_bytes() for file in (folder / paths.BACKUPS).iterdir()} == before
+    assert not (folder / paths.KEY_FILE).exists()
+    service.encrypt(folder, passphrase=WORDS)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: type("Usage", (), {"free": 200_000}))
+    for attempt in (
+        lambda: service.rekey(folder, passphrase=WORDS, new_passphrase="other"),
+        lambda: service.decrypt(folder, passphrase=WORDS),
+    ):
+        with pytest.raises(DiskFull, match="nothing was changed"):
+            attempt()
+    monkeypatch.undo()
+    with tetrarium.open_space(folder, passphrase=WORDS) as space:
+        assert len(space.backups()) == len(before) // 2
+
+
+def test_no_connection_puts_anything_aside_in_a_folder_of_the_systems(folder: Path) -> None:
+    with closing(cipher.connect(folder / paths.STORE_FILE)) as connection:
+        assert connection.pragma("temp_store") == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps the rights of files elsewhere")
+def test_a_passphrase_file_that_others_can_read_is_refused_and_its_words_are_in_no_message(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(f"{WORDS}\n")
+    secret.chmod(0o640)
+    assert main(["encrypt", "--passphrase-file", str(secret), "--data-dir", str(folder)]) != 0
+    told = capsys.readouterr()
+    assert "Other users of this computer can read" in told.err
+    assert WORDS not in told.out + told.err
+    assert not cipher.is_encrypted(folder)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="as above")
+def test_an_ide_opens_an_encrypted_space_by_the_file_that_its_entry_names(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(f"{WORDS}\n")
+    secret.chmod(0o600)
+    at = ("--data-dir", str(folder), "--passphrase-file", str(secret))
+    assert main(["encrypt", *at]) == 0
+    capsys.readouterr()
+    assert main(["connect", "print", *at]) == 0
+    entry = capsys.readouterr().out
+    assert str(secret) in entry
+    assert WORDS not in entry
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+    }}  # fmt: skip
+    ask = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "void_stats", "arguments": {}}}
+    lines = [hello, {"jsonrpc": "2.0", "method": "notifications/initialized"}, ask]
+    for more, opens in ((("--passphrase-file", str(secret)), True), ((), False)):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TETRARIUM_PASS")}
+        endpoint = subprocess.Popen(
+            [sys.executable, "-m", "tetrarium.mcp", "--standalone", "--data-dir", str(folder), *more],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment,
+        )  # fmt: skip
+        with endpoint:
+            assert endpoint.stdin is not None
+            assert endpoint.stdout is not None
+            for line in lines:
+                endpoint.stdin.write(json.dumps(line) + "\n")
+            endpoint.stdin.flush()
+            answers = [json.loads(endpoint.stdout.readline()) for _ in range(2)]
+            endpoint.stdin.close()
+        told = json.dumps(answers[1])
+        assert ("memories (" in told) == opens
+        assert ("--passphrase-file FILE" in told) != opens
 
 
 def test_a_deletion_is_proved_by_what_the_encrypted_files_hold_and_not_by_their_cipher(folder: Path) -> None:

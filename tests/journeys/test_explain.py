@@ -118,3 +118,22 @@ def test_what_was_stored_before_a_recall_is_so_also_after_the_clock_was_wrong(
     assert few.explain(old).reason is Reason.SUPERSEDED
     later = str(few.store("The ledger is printed in two colours.").id)
     assert few.explain(later).reason is Reason.STORED_LATER
+
+
+def test_a_recall_that_another_program_answered_is_explained_and_rehearsed_as_if_asked_here(tmp_path: Path) -> None:
+    (question, *_) = prepared(tmp_path)
+    with tetrarium.open_space(tmp_path) as theirs, tetrarium.open_space(tmp_path) as ours:
+        trace = theirs.recall(question, budget=900, client="cursor")
+        with pytest.raises(NotFound):
+            ours.explain(trace.candidates[0].id, trace.id)
+        before = digest(tmp_path)
+        ours.adopt(trace)
+        ours.adopt(trace)
+        assert ours.traces() == (trace,)
+        for memory_id in (*(candidate.id for candidate in trace.candidates[:20]), trace.beyond[0]):
+            assert ours.explain(memory_id, trace.id) == theirs.explain(memory_id, trace.id)
+        again = ours.rehearse(trace.id)
+        assert [block.id for block in again.blocks] == [block.id for block in trace.blocks]
+        more = ours.rehearse(trace.id, budget=4_000)
+        assert len(more.blocks) > len(trace.blocks)
+        assert digest(tmp_path) == before

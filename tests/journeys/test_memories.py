@@ -37,6 +37,19 @@ def first(space: MemoryService, query: str) -> str:
     return space.search(query)[0].content
 
 
+def test_filters_without_words_list_what_passes_them_newest_first(space: MemoryService) -> None:
+    for number, (text, client) in enumerate(zip(FACTS[:4], ("codex", "cursor", "codex", "cursor"), strict=True)):
+        space.store(text, labels=["ops"] if number < 3 else [], client=client)
+    found = space.search("", labels=["ops"], stored_by="codex")
+    assert [hit.content for hit in found] == [FACTS[2], FACTS[0]]
+    assert (found.total, {hit.score for hit in found}) == (2, {0.0})
+    assert [hit.content for hit in space.search("", labels=["ops"], offset=1, limit=1)] == [FACTS[1]]
+    assert len(space.search("")) == 0, "without words and filters nothing is asked"
+    assert space.search("charge", stored_by="codex")[0].content == FACTS[0]
+    assert space.search("charge", stored_by="nobody").total == 0
+    assert space.names("clients") == ("codex", "cursor")
+
+
 @pytest.mark.parametrize(
     ("query", "fact"),
     [

@@ -10,6 +10,8 @@ from string import Formatter
 
 import pytest
 
+from tetrarium.privacy import rules
+from tetrarium.service import auditor
 from tetrarium_gui import words
 
 ROOM = Path(__file__).resolve().parents[2] / "gui" / "tetrarium_gui"
@@ -94,6 +96,15 @@ def test_one_and_many_are_told_apart_and_unknown_names_are_refused() -> None:
         words.set_language("en")
     with pytest.raises(KeyError):
         words.t("status.nothing")
+
+
+def test_every_verb_of_the_audit_and_every_kind_of_secret_has_words() -> None:
+    noted = {f"verb.{verb}" for verb in auditor.READS | auditor.WRITES}
+    assert {name for name in words.catalogue() if name.startswith("verb.")} == noted
+    kinds = {rule.kind for rule in (*rules.RULES, *rules.NAMED, rules.MAIL)} | {"private key"}
+    assert {f"secret.{kind.lower().replace(' ', '_').replace('-', '_')}" for kind in kinds} == {
+        name for name in words.catalogue() if name.startswith("secret.")
+    }
 
 
 def test_untrusted_text_meets_no_widget_that_reads_markup() -> None:

@@ -67,8 +67,7 @@ def _flags(options: argparse.Namespace) -> int:
         write(as_json([asdict(flag) for flag in found]))
         return 0
     for flag in found:
-        done = {"read": "read", "delete": "deleted", "inhibit": "inhibited"}[flag.kind]
-        write(f"{flag.client or '(no client named)'} {done} {counted(flag.count)} from {flag.since:%Y-%m-%d %H:%M} on")
+        write(flag.words)
     if not found:
         write("Nothing unusual in the last day.")
     return 0

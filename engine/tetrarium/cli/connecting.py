@@ -63,7 +63,8 @@ def _connect(options: argparse.Namespace) -> int:
         raise InvalidInput(f"{project} is no folder.", advice="Give the project's folder to --project.")
     options.data_dir = options.data_dir or _space_of_this_shell()
     places = Places.here(project)
-    endpoint = connect.endpoint(options.data_dir, project_name(str(project)) if project else "")
+    name = project_name(str(project)) if project else ""
+    endpoint = connect.endpoint(options.data_dir, name, options.passphrase_file)
     if options.ide is None:
         return _list(connect.detect(places, endpoint), options)
     if options.ide == PRINT:

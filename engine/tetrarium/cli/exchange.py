@@ -35,9 +35,17 @@ def add(commands: Any) -> None:
     export.add_argument("--force", action="store_true", help="overwrite the file if there is one")
     export.set_defaults(run=_export)
 
-    reading = commands.add_parser("import", help="look at an exported file, and take it in")
+    reading = commands.add_parser(
+        "import",
+        help="look at an exported file, a memory.jsonl, or notes in Markdown, and take it in",
+        description="Takes in an export of Tetrarium, the memory.jsonl of a knowledge-graph memory server, or the notes of "
+        "agents in Markdown (CLAUDE.md, AGENTS.md, MEMORY.md, .cursorrules). Shows what would come in; --apply does it.",
+    )
     common(reading)
     reading.add_argument("file", type=Path)
+    reading.add_argument(
+        "--project", default="", metavar="NAME", help="of notes and knowledge graphs: the project they are about"
+    )
     reading.add_argument("--apply", action="store_true", help="do it; without, only show what would be done")
     reading.add_argument("--foreign", action="store_true", help="a file of somebody else's: its people are none here")
     reading.add_argument("--skip-refused", action="store_true", help="take the rest when lines are refused")
@@ -100,16 +108,21 @@ def _import(options: argparse.Namespace) -> int:
     with space(options.data_dir, makes=True) as service:
         if options.apply:
             report = service.import_file(
-                options.file, foreign=options.foreign, skip_refused=options.skip_refused, client=CLIENT
+                options.file,
+                foreign=options.foreign,
+                skip_refused=options.skip_refused,
+                project=from_system(options.project),
+                client=CLIENT,
             )
         else:
-            report = service.preview_import(options.file, foreign=options.foreign)
+            report = service.preview_import(options.file, foreign=options.foreign, project=from_system(options.project))
     write(as_json(asdict(report)) if options.json else _imported(report))
     return 1 if report.refused_count and not report.batch else 0
 
 
 def _imported(report: ImportReport) -> str:
-    told = [
+    told = [f"Read as {report.form}: nobody in it counts as a person here."] if report.form else []
+    told += [
         f"{report.new} new memories, {report.same} that are here already, "
         f"{report.conflicting_count} with another text here (kept as they are)."
     ]

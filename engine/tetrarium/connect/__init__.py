@@ -49,12 +49,14 @@ __all__ = [
 ]
 
 
-def endpoint(data_dir: Path | None = None, project: str = "") -> Command:
-    """The endpoint of this installation, for a space in `data_dir` and a project's name, where they are given.
+def endpoint(data_dir: Path | None = None, project: str = "", passphrase_file: Path | None = None) -> Command:
+    """The endpoint of this installation, for a space in `data_dir`, a project's name and the file that holds the
+    passphrase of an encrypted space, where they are given.
 
     Raises Refused for a path that no configuration can hold.
     """
     where = ["--data-dir", str(data_dir.expanduser().absolute())] if data_dir else []
+    where += ["--passphrase-file", str(passphrase_file.expanduser().absolute())] if passphrase_file else []
     return Command.of([*paths.program("tetrarium-mcp"), *where, *(["--project", project] if project else [])])
 
 

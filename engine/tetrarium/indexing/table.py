@@ -6,6 +6,7 @@ an array index everywhere. Derived and disposable: loaded from the store at open
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -66,7 +67,7 @@ class MemoryTable:
         self.clients = Codes()
         self.authors = Codes()
         self.sessions = Codes()
-        self._last_of_session: dict[int, int] = {}
+        self._members: dict[int, list[int]] = {}  # of each session, ascending
         self.projects.code("")
 
     def __len__(self) -> int:
@@ -106,7 +107,7 @@ class MemoryTable:
         self._link_session(num, row)
 
     def remove(self, num: int) -> None:
-        """Take a memory out; the rows before and after it in its session become neighbours."""
+        """Take a memory out."""
         if num >= self.capacity or not self.present[num]:
             return
         self._forget_words(num)
@@ -114,16 +115,7 @@ class MemoryTable:
         self.by_id.pop(self.ids[num], None)
         self.tokens[num] = self.excerpts[num] = ""
         self.length[num] = 0
-        before, after = int(self.before[num]), int(self.after[num])
-        if before:
-            self.after[before] = after
-        if after:
-            self.before[after] = before
-        session = int(self.session[num])
-        if session and self._last_of_session.get(session) == num:
-            self._last_of_session[session] = before
-        self.before[num] = self.after[num] = 0
-        self.session[num] = 0
+        self._leave_session(num)
 
     @property
     def silent(self) -> Bool:
@@ -162,17 +154,42 @@ class MemoryTable:
             self.accessed[num] = max(self.accessed[num], when)
 
     def _link_session(self, num: int, row: IndexRow) -> None:
-        """Chain the memories of one session in the order in which they were stored."""
+        """Chain the memories of one session in the order in which they were stored, whenever each was taken in: one that
+        was edited, or came back from the trash, stands where a space that is opened anew has it."""
         name = f"{row.project}\n{row.session}" if row.session else ""
         session = self.sessions.code(name) if name else 0
         if session == self.session[num]:
             return
+        self._leave_session(num)
+        if not session:
+            return
         self.session[num] = session
-        last = self._last_of_session.get(session, 0)
-        if last and last < num:
-            self.before[num], self.after[last] = last, num
-        if last < num:
-            self._last_of_session[session] = num
+        members = self._members.setdefault(session, [])
+        at = bisect_left(members, num)
+        before = members[at - 1] if at else 0
+        after = members[at] if at < len(members) else 0
+        members.insert(at, num)
+        self._chain(before, num)
+        self._chain(num, after)
+
+    def _leave_session(self, num: int) -> None:
+        """The memories before and after it in its session become neighbours."""
+        session = int(self.session[num])
+        if not session:
+            return
+        self._chain(int(self.before[num]), int(self.after[num]))
+        members = self._members[session]
+        del members[bisect_left(members, num)]
+        if not members:
+            del self._members[session]
+        self.before[num] = self.after[num] = self.session[num] = 0
+
+    def _chain(self, before: int, after: int) -> None:
+        """One memory directly behind another; 0: there is none."""
+        if before:
+            self.after[before] = after
+        if after:
+            self.before[after] = before
 
     def _word_indexes(self, num: int) -> Iterable[tuple[dict[str, set[int]], tuple[str, ...]]]:
         yield self.by_label, self.labels[num]

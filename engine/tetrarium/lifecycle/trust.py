@@ -15,7 +15,10 @@ WINDOW = "window"
 COMMAND_LINE = "tetrarium"
 """The client name of the command line, before its version."""
 
-IMPORTS = frozenset({"import", "sample"})
+SAMPLE = "sample"
+"""The client name of the sample memories."""
+
+IMPORTS = frozenset({"import", SAMPLE})
 """Client names of what was read in, not said."""
 
 

@@ -23,12 +23,19 @@ from tetrarium.mcp.projects import project_of
 LOG_LIMIT = 1_000_000
 """Bytes of what earlier hosts wrote into the log of a space, from which on it begins anew."""
 
+PASSPHRASE_FILE = "TETRARIUM_PASSPHRASE_FILE"
+"""As in privacy/keys.py, which a relay does not import."""
+
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Serve one client on standard input and output, or be the host of a space; then end the process."""
     options = _options(argv)
+    if (
+        options.passphrase_file
+    ):  # by the environment it reaches the host that a relay starts, and shows in no list of programs
+        os.environ[PASSPHRASE_FILE] = str(options.passphrase_file.expanduser().absolute())
     try:
         code = _run_host(options) if options.host else _run_endpoint(options)
     except Exception:  # the last place that can still write the reason down
@@ -78,6 +85,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="tetrarium-mcp",
         description="Serves a memory space to a coding agent, over standard input and output (MCP).",
+        allow_abbrev=False,
     )
     parser.add_argument(
         "--data-dir",
@@ -89,6 +97,13 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
         "--project",
         metavar="NAME",
         help="project of this client's memories (default: name of CLAUDE_PROJECT_DIR, else global)",
+    )
+    parser.add_argument(
+        "--passphrase-file",
+        type=Path,
+        metavar="FILE",
+        help="holds the passphrase of an encrypted space, readable by you alone (else TETRARIUM_PASSPHRASE(_FILE), "
+        "else the keychain); a passphrase itself never stands on a command line",
     )
     parser.add_argument(
         "--standalone",

@@ -6,6 +6,7 @@ from typing import Any
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 
 from tetrarium.lifecycle.trust import agent_name
@@ -18,6 +19,11 @@ _NOT_FOUND_BEFORE_2026 = -32002
 
 
 def client_name(context: Context) -> str:
+    """The name of the client that a request comes from."""
+    return peer_name(context.session)
+
+
+def peer_name(session: ServerSession) -> str:
     """`name version` of the client, as it introduced itself; one short line, because it is shown beside memories.
 
     Never the name of a person's program: what an agent stores must not pass for what a person said. Nor a secret that
@@ -25,7 +31,7 @@ def client_name(context: Context) -> str:
     """
     from tetrarium.privacy.secrets import mask  # with the first call: the handshake is not to wait for its rules
 
-    params = context.session.client_params
+    params = session.client_params
     introduced = f"{params.client_info.name} {params.client_info.version}" if params else ""
     return agent_name(mask(visible(" ".join(introduced.split())))[0][:72])
 

@@ -22,6 +22,7 @@ from tetrarium.errors import UserError
 from tetrarium.mcp.lane import Lane
 
 if TYPE_CHECKING:
+    from tetrarium.events import Listener
     from tetrarium.service import MemoryService
 
 log = logging.getLogger(__name__)
@@ -32,12 +33,14 @@ Result = TypeVar("Result")
 class Host:
     """Owns the service of one space.
 
-    path: data folder, None for the default one; settings: overrides of config.Settings. The space is opened
-    by the first job; one that cannot be opened (SpaceUnavailable) is tried again by the next.
+    path: data folder, None for the default one; listener: hears the events of the space, on the lane; settings:
+    overrides of config.Settings. The space is opened by the first job; one that cannot be opened (SpaceUnavailable) is
+    tried again by the next.
     """
 
-    def __init__(self, path: Path | None = None, **settings: Any) -> None:
+    def __init__(self, path: Path | None = None, *, listener: Listener | None = None, **settings: Any) -> None:
         self._path = path
+        self._listener = listener
         self._settings = settings
         self._service: MemoryService | None = None
         self._lane = Lane("tetrarium-lane")
@@ -98,6 +101,8 @@ class Host:
             from tetrarium.service import open_space  # the engine takes a second to import: on the lane, not before
 
             self._service = open_space(self._path, **self._settings)
+            if self._listener is not None:
+                self._service.events.subscribe(self._listener)
         return self._service
 
     def _maintain(self) -> bool:

@@ -26,6 +26,7 @@ from tetrarium.mcp.lines import Splitter
 
 if TYPE_CHECKING:
     from tetrarium.mcp.host import Host
+    from tetrarium.mcp.observers import Observers
     from tetrarium.mcp.session import Session
 
 log = logging.getLogger(__name__)
@@ -86,6 +87,8 @@ class _Reception:
         self._folder, self._address, self._linger = folder, address, linger
         self._leave, self._came = asyncio.Event(), asyncio.Event()
         self._clients: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._sessions: dict[Session, None] = {}
+        self._observers: Observers
         self._host: Host
         self._session: type[Session]
 
@@ -124,9 +127,11 @@ class _Reception:
         """Imports the protocol's SDK, which takes a second: whoever is connected by now waits no longer than it must."""
         from tetrarium.mcp import session
         from tetrarium.mcp.host import Host
+        from tetrarium.mcp.observers import Observers
 
         self._session = session.Session
-        self._host = Host(self._folder)
+        self._observers = Observers(self._names)
+        self._host = Host(self._folder, listener=self._observers.hear if self._address else None)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._leave.set)
@@ -138,6 +143,7 @@ class _Reception:
             client.cancel()
         if self._clients:
             await asyncio.wait(self._clients, timeout=DEFAULTS.closing_time)
+        self._observers.close()
         if not await asyncio.to_thread(self._host.close, DEFAULTS.host_closing_time):
             log.warning("left while a call was still running; what was not acknowledged is not stored")
         return 0
@@ -152,31 +158,37 @@ class _Reception:
                 async with asyncio.timeout(self._linger):
                     await self._came.wait()
             except TimeoutError:
-                self._leave.set()
-                return
+                if not self._clients:  # else somebody is at the door
+                    self._leave.set()
+                    return
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         client = asyncio.get_running_loop().create_task(self._serve_client(reader, writer))
         self._clients[client] = writer
         client.add_done_callback(self._clients.pop)
-        self._came.set()
 
     async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        stays = False
         try:
             pieces = Splitter()
             hello, first = await self._hello(reader, writer, pieces)
-            if hello is not None:
+            if isinstance(hello, meeting.Visit):
+                stays = True  # as a watcher, who is no client: the host does not wait for him
+                self._observers.admit(reader, writer)
+            elif hello is not None:
+                self._came.set()
                 await self._serve_session(hello, _lines(reader, pieces, first), writer)
         except (OSError, ValueError, TimeoutError) as error:
             log.info("a connection failed: %s", error)
         except Exception:
             log.exception("the session of a client failed")
         finally:
-            writer.close()
+            if not stays:
+                writer.close()
 
     async def _hello(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pieces: Splitter
-    ) -> tuple[meeting.Hello | None, list[bytes]]:
+    ) -> tuple[meeting.Hello | meeting.Visit | None, list[bytes]]:
         """Who is there, and the lines that came with it; None for whoever may not come in."""
         lines: list[bytes] = []
         async with asyncio.timeout(_HELLO_TIME):
@@ -185,7 +197,7 @@ class _Reception:
                 if not piece:
                     return None, []
                 lines = pieces.feed(piece)
-        hello = meeting.Hello(**json.loads(lines[0])) if lines else None
+        hello = meeting.introduction(lines[0]) if lines else None
         if hello is None or hello.wire != meeting.WIRE or not self._is_known(hello, writer):
             log.warning("a connection was refused")
             return None, []
@@ -193,10 +205,10 @@ class _Reception:
         await writer.drain()
         return hello, lines[1:]
 
-    def _is_known(self, hello: meeting.Hello, writer: asyncio.StreamWriter) -> bool:
+    def _is_known(self, hello: meeting.Hello | meeting.Visit, writer: asyncio.StreamWriter) -> bool:
         """Whether it is a program of this user that has read the address. An attached host was born connected."""
         if self._address is None:
-            return True
+            return isinstance(hello, meeting.Hello)
         connection: socket.socket = writer.get_extra_info("socket")
         return meeting.is_same_user(connection) and hmac.compare_digest(
             hello.token.encode(), self._address.token.encode()
@@ -213,8 +225,18 @@ class _Reception:
 
         if hello.takes_over:
             self._host.warm_up()
-        session = self._session(self._host, project=hello.project, version=__version__, relay=hello.relay)
-        await session.serve(lines, write)
+        told = self._observers.clients_changed
+        session = self._session(self._host, project=hello.project, version=__version__, relay=hello.relay, met=told)
+        self._sessions[session] = None
+        try:
+            await session.serve(lines, write)
+        finally:
+            del self._sessions[session]
+            told()
+
+    def _names(self) -> list[str]:
+        """The clients that have introduced themselves, one name a connection, in the order in which they came."""
+        return [name for session in self._sessions if (name := session.client)]
 
 
 async def _lines(reader: asyncio.StreamReader, pieces: Splitter, first: list[bytes]) -> AsyncIterator[bytes]:

@@ -20,7 +20,7 @@ import struct
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from tetrarium import paths
@@ -64,6 +64,29 @@ class Hello:
     relay: str
     project: str
     takes_over: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The first line of a watcher: a window that is told what happens, and asks nothing."""
+
+    wire: int
+    token: str
+    watches: bool
+
+
+def introduction(line: bytes) -> Hello | Visit | None:
+    """Who is there, by its first line; None for anything else."""
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    for kind in (Hello, Visit):
+        if isinstance(told, dict) and {f.name: type(told.get(f.name)).__name__ for f in fields(kind)} == {
+            f.name: f.type for f in fields(kind)
+        }:
+            return kind(**{f.name: told[f.name] for f in fields(kind)})
+    return None
 
 
 def possible() -> bool:
@@ -195,12 +218,14 @@ def address_of(folder: Path) -> Address | None:
             return None
 
 
-def connect(address: Address) -> socket.socket:
-    """A connection to the host at this address. Raises OSError when nobody listens, NoMeeting when the wrong one does."""
+def connect(address: Address, *, patience: float | None = None) -> socket.socket:
+    """A connection to the host at this address. Raises OSError when nobody listens or takes the call within `patience`
+    seconds, NoMeeting when the wrong one does."""
     place = Path(address.socket)
     if not stat.S_ISSOCK(place.lstat().st_mode) or not _is_private(place.parent):
         raise NoMeeting(f"{place} is not a socket in a folder of this user's own.")
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(patience)
     try:
         connection.connect(str(place))
         if not is_same_user(connection):

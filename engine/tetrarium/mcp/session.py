@@ -18,6 +18,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import ValidationError
@@ -28,7 +29,7 @@ from tetrarium.mcp.allowance import Allowance
 from tetrarium.mcp.arguments import nearest, visible
 from tetrarium.mcp.calls import Calls
 from tetrarium.mcp.completions import Completions
-from tetrarium.mcp.context import Context, client_name, refuse_cursor
+from tetrarium.mcp.context import Context, client_name, peer_name, refuse_cursor
 from tetrarium.mcp.host import Host
 from tetrarium.mcp.lines import Unreadable, is_unicode, read_json, request_id
 from tetrarium.mcp.notices import Notices
@@ -66,7 +67,8 @@ class Session:
     """Serves one client of a host. `project`: where its memories belong unless a call names another.
 
     `relay`: the relay that speaks for the client, where there is one. It numbers its lines, and sends a line again
-    with the same number when it had to change its host before the answer: what that call wrote is not written again. `allowance`: what the client may write.
+    with the same number when it had to change its host before the answer: what that call wrote is not written again.
+    `allowance`: what the client may write. `met`: called once, when the client has introduced itself.
     """
 
     def __init__(
@@ -77,8 +79,11 @@ class Session:
         version: str = "",
         relay: str = "",
         allowance: Allowance | None = None,
+        met: Callable[[], None] | None = None,
     ) -> None:
         self._host = host
+        self._met = met
+        self._peer: ServerSession | None = None
         self._project = project
         self._relay = relay
         self._allowance = allowance or Allowance()
@@ -109,7 +114,12 @@ class Session:
             on_get_prompt=self._prompts.get,
             on_completion=self._completions.complete,
         )
-        self._server.middleware.append(_sheltered)
+        self._server.middleware += [self._acquainted, _sheltered]
+
+    @property
+    def client(self) -> str:
+        """The name of the client; "" before it has introduced itself."""
+        return "" if self._peer is None else peer_name(self._peer)
 
     async def serve(self, lines: Lines, write: Write) -> None:
         """Serve until the client leaves. Calls under way are finished first, for at most `drain_time`."""
@@ -146,6 +156,14 @@ class Session:
         listed = await self._resources.list(context, params)
         self._notices.has_list(context)
         return listed
+
+    async def _acquainted(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Tell, once, that the client has a name. The handshake itself is not held up: its next message tells."""
+        if self._peer is None and ctx.session.client_params is not None:
+            self._peer = ctx.session
+            if self._met is not None:
+                self._met()
+        return await call_next(ctx)
 
     def _caller(self, context: Context) -> Caller:
         return Caller(client_name(context), self._project)

@@ -240,6 +240,12 @@ class AuditFlag:
     count: int
     since: datetime
 
+    @property
+    def words(self) -> str:
+        """The same as a sentence without its end; what the client calls itself stands first."""
+        done = {"read": "read", "delete": "deleted", "inhibit": "inhibited"}[self.kind]
+        return f"{self.client or '(no client named)'} {done} {self.count} memories from {self.since:%Y-%m-%d %H:%M} on"
+
 
 @dataclass(frozen=True, slots=True)
 class Recoding:

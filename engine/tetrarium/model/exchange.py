@@ -49,7 +49,8 @@ class ImportReport:
     same: memories that the space has already; conflicting: ids that it has with another text (kept as they are);
     refused: the first of `refused_count` lines; taken: lines of each kind beside memories; left_out: those that belong
     to memories which were there before, or to another landscape; placed_anew: memories that cannot keep their place;
-    as_person: client names under which the file's memories would count as a person's own.
+    as_person: client names under which the file's memories would count as a person's own; form: what the file is, if it
+    is not an export of Tetrarium.
     """
 
     file: str
@@ -64,6 +65,7 @@ class ImportReport:
     left_out: dict[str, int]
     placed_anew: int
     as_person: tuple[str, ...]
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)

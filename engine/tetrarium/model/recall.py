@@ -81,6 +81,18 @@ class Candidate:
     tokens: int
     profile: float
     zone: int
+    theme: tuple[str, ...] = ()
+    """The theme that a person always lets through, without which pass 2 would have voided it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LetThrough:
+    """A theme that no recall voids. words: its name; members: memories it was made of, let through whatever they say."""
+
+    id: str
+    words: tuple[str, ...]
+    members: tuple[str, ...]
+    since: datetime
 
 
 @dataclass(frozen=True, slots=True)

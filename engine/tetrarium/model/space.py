@@ -322,3 +322,5 @@ class SpaceStats:
     pinned: int = 0
     quarantined: int = 0
     audit_flags: tuple[AuditFlag, ...] = ()
+    trouble: str = ""
+    """What is damaged, or why it is only read any more, as far as that is known without an examination; "" else."""

@@ -27,8 +27,8 @@ _COPIES = ("*.db", "*.db.*.part", f"*{Path(paths.STORE_FILE).suffix}")
 
 def backups_of(folder: Path) -> list[Path]:
     """Copies of the store that lie in the space, backups and damaged stores that were kept aside, in order of name."""
-    found = (path for pattern in _COPIES for path in folder.rglob(pattern))
-    return sorted({path for path in found if path.is_file() and path != folder / paths.STORE_FILE})
+    found = {path for pattern in _COPIES for path in paths.files_in(folder, pattern)}
+    return sorted(found - {folder / paths.STORE_FILE})
 
 
 def pending(database: Database) -> tuple[PendingErasure, ...]:
@@ -41,7 +41,7 @@ def finish(database: Database, *, at_once: int) -> bool:
     """Go on with what is being erased; whether nothing is left to do.
 
     at_once: bytes of backups up to which they are gone through now; larger ones wait for a quiet moment. Raises
-    SpaceBusy while another program reads an older state, DiskFull; nothing is lost by calling again.
+    SpaceBusy while another program reads an older state, DiskFull, OSError; nothing is lost by calling again.
     """
     todo = rows.PrivacyReader(database).erasures()
     if not todo or not database.writable:
@@ -67,10 +67,10 @@ def finish(database: Database, *, at_once: int) -> bool:
 
 
 def _is_clean(copy: Path, purged: list[str], masked: list[str], database: Database) -> bool:
-    """Erase in one copy; False when it cannot be read, and so stays listed."""
+    """Erase in one copy; False when it cannot be read or written, and so stays listed."""
     try:
         files.erase_in(copy, purged, masked, database)
-    except SpaceUnavailable as error:
+    except (SpaceUnavailable, OSError) as error:
         log.info("%s cannot be gone through: %s", copy.name, error)
         return False
     return True

@@ -15,7 +15,7 @@ import numpy as np
 
 from tetrarium.geometry.health import examine
 from tetrarium.geometry.lattice import corner_keys, pack
-from tetrarium.model import ImportReport, RefusedLine
+from tetrarium.model import Float32, ImportReport, RefusedLine
 from tetrarium.privacy.reading import SHOWN, Line
 from tetrarium.storage.exchange import BY_NAME, LANDSCAPE, Field, Record
 
@@ -46,13 +46,17 @@ class Incoming:
 
     foreign: the file is somebody else's; existing: id → number of the space's memories; exact: there are none;
     new: ids that come, in order; spots: where those will stand that keep their place; added: table → keys of rows
-    that belong to no memory.
+    that belong to no memory; form: what the file is, if it is not an export (peers.py): what is known of it is the same
+    then, since it is known by its words; project: of such notes; vectors: their embeddings, by id.
     """
 
     path: Path
     foreign: bool
     existing: Mapping[str, int]
     fields: Mapping[str, tuple[Field, ...]]
+    form: str = ""
+    project: str = ""
+    vectors: dict[str, Float32] = field(default_factory=dict)
     new: dict[str, None] = field(default_factory=dict)
     spots: dict[str, Spot] = field(default_factory=dict)
     added: dict[str, list[Any]] = field(default_factory=dict)
@@ -132,6 +136,7 @@ class Incoming:
             left_out=dict(self._left),
             placed_anew=self._standing - len(self.spots),
             as_person=tuple(self._persons),
+            form=self.form,
         )
 
     def _see_memory(
@@ -139,7 +144,7 @@ class Incoming:
     ) -> None:
         memory_id = record["id"]
         if memory_id in self.existing:
-            if said(memory_id) == tuple(record[name] for name in SAID):
+            if self.form or said(memory_id) == tuple(record[name] for name in SAID):
                 self._same += 1
             else:
                 self._conflicts.append(memory_id)

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import secrets
+import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -106,7 +107,7 @@ def find(folder: Path, passphrase: str | None = None, *, name: str = paths.KEY_F
     if given is None:
         raise PassphraseNeeded(
             f"The space in {folder} is encrypted with a passphrase, and none was given.",
-            advice=f"Set {PASSPHRASE}, or {PASSPHRASE_FILE} to a file that holds it, in the environment of this program.",
+            advice=f"Set {PASSPHRASE}, or {PASSPHRASE_FILE} to a file that holds it, in the environment of this program; an IDE gives `--passphrase-file FILE` to tetrarium-mcp.",
         )
     return _unwrap(
         wrap, _stretched(given, wrap), PassphraseWrong, f"The passphrase is not the one of the space in {folder}."
@@ -142,12 +143,23 @@ def passphrase_around() -> str | None:
 
 
 def passphrase_in(file: Path) -> str:
-    """The first line of a file. Raises SpaceLocked."""
+    """The first line of a file. Raises SpaceLocked, also for one that other users of this computer can read."""
     try:
+        _refuse_shared(file.expanduser())
         first, *_ = file.expanduser().read_text(encoding="utf-8-sig").splitlines() or [""]
     except (OSError, UnicodeDecodeError) as error:
         raise SpaceLocked(f"The passphrase file {file} cannot be read.", advice="Check its path and rights.") from error
     return first
+
+
+def _refuse_shared(file: Path) -> None:
+    """A passphrase that others can read protects nothing from them. Windows keeps rights elsewhere: not looked at."""
+    seen = file.stat()
+    if os.name == "posix" and stat.S_ISREG(seen.st_mode) and seen.st_mode & 0o077:
+        raise SpaceLocked(
+            f"Other users of this computer can read the passphrase file {file}; it was not used.",
+            advice=f"`chmod 600 {file}`, then try again.",
+        )
 
 
 def _from_keychain(folder: Path, wrap: Mapping[str, Any]) -> bytes:

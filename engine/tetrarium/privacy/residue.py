@@ -19,6 +19,7 @@ from pathlib import Path
 
 import zstandard
 
+from tetrarium import paths
 from tetrarium.indexing.tokens import fold, tokenize
 from tetrarium.model import Float32, Residue
 from tetrarium.storage import cipher, descriptors
@@ -101,7 +102,7 @@ def needles_of(
 
 def search(folder: Path, needles: Sequence[Needle], done: Search) -> Iterator[Residue]:
     """Every find in every file below a folder, in its name too."""
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()):
+    for path in sorted(paths.files_in(folder)):
         name = path.relative_to(folder).as_posix()
         done.files += 1
         with suppress(FileNotFoundError):  # another program's log or lock may just have gone

@@ -99,7 +99,9 @@ def explain(
         token_usage=trace.token_usage,
         void_target=trace.void_target,
         inhibition=obstacles.inhibition,
-        why=_why(memory, trace, reason, rank, ranked, candidate, obstacles.inhibition),
+        why=" ".join(
+            filter(None, (_why(memory, trace, reason, rank, ranked, candidate, obstacles.inhibition), _let(candidate)))
+        ),
         changes=changes,
         remedy=remedy or _remedy(changes),
     )
@@ -258,6 +260,13 @@ def _why(
             f"{trace.void_cut:.2f} sd of the question's topic."
         )
     return f"Void ({reason}), {place}."
+
+
+def _let(candidate: Candidate | None) -> str:
+    """That it would be void, had a person not said otherwise."""
+    if candidate is None or not candidate.theme:
+        return ""
+    return f"Let through because a person always lets the theme {', '.join(candidate.theme)} through."
 
 
 def _inhibited(inhibition: Inhibition | None) -> str:

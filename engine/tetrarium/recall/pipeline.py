@@ -29,6 +29,7 @@ from tetrarium.model import (
 )
 from tetrarium.recall import budget as budgeting
 from tetrarium.recall.ranking import Question, Ranking, unknown_subject
+from tetrarium.recall.themes import Theme
 from tetrarium.recall.voids import Carving, carve
 
 _DIGITS = re.compile(r"[0-9]+")
@@ -62,20 +63,25 @@ def decide(
     void_target: float,
     settings: Settings,
     through: frozenset[int] = frozenset(),
+    themes: Sequence[Theme] = (),
 ) -> Decision:
     """Run passes 2 and 3 over the best candidates of a ranking; nothing is answered on an absent subject.
 
-    through: numbers of memories that pass 2 may not void.
+    through: numbers of memories that pass 2 may not void; themes: nor what is of these.
     """
     table = indexes.table
     nums = ranking.nums[: settings.max_candidates].tolist()
     absent = _absent(question, ranking, indexes, settings)
+    theme_of = [_theme_of(table.ids[num], table.keywords[num], themes) for num in nums]
     if absent:
         carving = Carving(np.zeros(len(nums)), np.ones(len(nums), np.bool_), (), settings.void_cut, absent)
     else:
         carving = carve(
             [table.keywords[num] for num in nums],
-            guarded=_guarded(question, nums, indexes, through),
+            guarded=_guarded(question, nums, indexes),
+            through=np.fromiter(
+                (num in through or theme_of[at] is not None for at, num in enumerate(nums)), np.bool_, len(nums)
+            ),
             rarity=indexes.rarity,
             void_target=void_target,
             settings=settings,
@@ -105,6 +111,7 @@ def decide(
             tokens=costs[position],
             profile=profiles[position],
             zone=zone_of.get(position, -1),
+            theme=_named(theme_of[position]) if position in carving.spared else (),
         )
         for position, num in enumerate(nums)
     )
@@ -204,10 +211,19 @@ def _repeated(tokens: Sequence[str], most: int) -> set[int]:
     return repeated
 
 
-def _guarded(question: Question, nums: list[int], indexes: Indexes, through: frozenset[int]) -> Bool:
-    """(n,) candidates that carry an identifier of the question which few memories carry, and those let through."""
+def _theme_of(memory_id: str, keywords: tuple[str, ...], themes: Sequence[Theme]) -> Theme | None:
+    """The first theme that a memory is of."""
+    return next((theme for theme in themes if memory_id in theme.members or theme.holds(keywords)), None)
+
+
+def _named(theme: Theme | None) -> tuple[str, ...]:
+    return theme.name if theme is not None else ()
+
+
+def _guarded(question: Question, nums: list[int], indexes: Indexes) -> Bool:
+    """(n,) candidates that carry an identifier of the question which few memories carry."""
     table = indexes.table
-    rare: set[int] = set(through)
+    rare: set[int] = set()
     for entity in entities_in(question.text):
         members = table.by_entity.get(entity, set())
         if len(members) <= 3:

@@ -53,26 +53,30 @@ class Zone:
 
 @dataclass(frozen=True, slots=True)
 class Carving:
-    """What pass 2 decided. profile: (n,) fit of each candidate to the topic in sd; void: (n,) bool."""
+    """What pass 2 decided. profile: (n,) fit of each candidate to the topic in sd; void: (n,) bool; spared: positions that
+    would be void if a person did not always let them through."""
 
     profile: Float64
     void: Bool
     zones: tuple[Zone, ...]
     cut: float
     note: str
+    spared: frozenset[int] = frozenset()
 
 
 def carve(
     keywords: Sequence[tuple[str, ...]],
     *,
     guarded: Bool,
+    through: Bool | None = None,
     rarity: Callable[[str], float],
     void_target: float,
     settings: Settings,
 ) -> Carving:
     """Decide which of the n candidates, best first, are void.
 
-    keywords: of each candidate; guarded: (n,) candidates that carry a rare identifier of the question;
+    keywords: of each candidate; guarded: (n,) candidates that carry a rare identifier of the question; through: (n,)
+    candidates that a person lets through;
     rarity: log(N/df) of a keyword; void_target: 0 … 0.6, the dial (0 = no voids).
     """
     n = len(keywords)
@@ -94,19 +98,22 @@ def carve(
     on_topic = ON_TOPIC_SHARE * float(raw[: min(PROFILE_DEPTH, n)].mean())
     protected = guarded.copy()
     protected[: settings.protected_top] = True
+    free = none if through is None else through
     void = none.copy()
     zones: list[Zone] = []
+    spared: list[int] = []
     for members in average_linkage(jaccard(keywords), settings.cluster_threshold):
         mean = float(profile[members].mean())
         if mean >= cut or float(raw[members].mean()) >= on_topic:
             continue
-        carved = members[~protected[members]]
+        spared += members[free[members] & ~protected[members]].tolist()
+        carved = members[~protected[members] & ~free[members]]
         if len(carved):
             void[carved] = True
             zones.append(Zone(tuple(carved.tolist()), theme(keywords, carved, rarity), mean, cut - mean))
     zones.sort(key=lambda zone: zone.members[0])
     note = "" if zones else "Every cluster is on topic: nothing was voided."
-    return Carving(profile, void, tuple(zones), cut, note)
+    return Carving(profile, void, tuple(zones), cut, note, frozenset(spared))
 
 
 def coherence(keywords: Sequence[tuple[str, ...]]) -> float:

@@ -13,21 +13,21 @@ acknowledged is on disk. A recall or search writes nothing: accesses are counted
     guarding   secrets, exclusions, quarantine
     looking    page, snapshot, snapshot_since, stats
     arranging  clusters: walk, name, plan, apply, undo, examine, repair
-    curating   trashed, corrections, amend_inhibition, inhibit_all, label_all, let_through, tune
+    curating   trashed, corrections, amend_inhibition, inhibit_all, label_all, let_through, void_again, tune
     rehearsing rehearse: a recall of before under other premises
     keeping    backup, backups, preview_restore(_memory), restore_backup, restore_memory; the daily copy
     healing    health, heal
     undoing    history, undo, redo, undo_client
-    locking    encrypt, decrypt, rekey: on a closed space; open_space unlocks
+    locking    encrypt, decrypt, rekey: on a closed space; lock_of; open_space unlocks
     exchange   export, anonymity, preview_import, import_file, imports, undo_import
     auditing   audit, verify_audit, audit_flags; auditor notes every verb, in one place
 """
 
-from tetrarium.lifecycle.trust import WINDOW
+from tetrarium.lifecycle.trust import SAMPLE, WINDOW
 from tetrarium.service.door import EVERYWHERE
 from tetrarium.service.keeping import backup_for_damaged, restore_damaged
-from tetrarium.service.locking import decrypt, encrypt, rekey
-from tetrarium.service.memory_service import SAMPLE, MemoryService, fill_sample, kept_snapshot, open_space
+from tetrarium.service.locking import decrypt, encrypt, lock_of, rekey
+from tetrarium.service.memory_service import MemoryService, fill_sample, kept_snapshot, open_space
 
 __all__ = [
     "EVERYWHERE",
@@ -39,6 +39,7 @@ __all__ = [
     "encrypt",
     "fill_sample",
     "kept_snapshot",
+    "lock_of",
     "open_space",
     "rekey",
     "restore_damaged",

@@ -25,13 +25,14 @@ from tetrarium.model import (
     Memory,
     Reason,
     RecallTrace,
+    ScoreParts,
     SearchResult,
     Standing,
 )
 from tetrarium.recall import budget as budgeting
 from tetrarium.recall.explain import Obstacles, Premise, explain
 from tetrarium.recall.pipeline import Decision, decide, trace_of
-from tetrarium.recall.ranking import Question, rank, reordered
+from tetrarium.recall.ranking import Question, Scope, rank, reordered
 from tetrarium.service.door import EVERYWHERE, NEVER, Asked, page_bounds
 from tetrarium.service.reranking import Reranking
 from tetrarium.service.screening import Screening
@@ -47,6 +48,9 @@ _GROUPS: dict[str, tuple[Category, ...]] = {
     "recent": (Category.SESSION, Category.EPISODE),
 }
 """What the memories of a gathered recall are for, by category, in the order in which they are told."""
+
+_UNSCORED = ScoreParts(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0)
+"""The parts of a hit that was found by filters alone."""
 
 _NEIGHBOURED = 5
 """Best blocks of a recall whose neighbours in their session are gathered."""
@@ -67,13 +71,14 @@ class Asking(Screening, Reranking):
         since: datetime | str | None = None,
         until: datetime | str | None = None,
         state: str = "live",
+        stored_by: str = "",
         client: str = "",
     ) -> SearchResult:
-        """Rank the memories that pass every filter. Reads only.
+        """Rank the memories that pass every filter; filters without words list what passes them, newest first. Reads only.
 
         labels: all of them; categories: any of them; project: its memories and the global ones, None the
-        global ones, "*" all; since ≤ created < until; state: live, inhibited or all; for a person also quarantined.
-        Raises InvalidInput.
+        global ones, "*" all; since ≤ created < until; state: live, inhibited or all; for a person also quarantined;
+        stored_by: the client that stored it. Raises InvalidInput.
         """
         started = time.perf_counter()
         text = self._question(query)
@@ -85,7 +90,10 @@ class Asking(Screening, Reranking):
             [ingest.parse_category(x) for x in ((categories,) if isinstance(categories, str) else categories) if x],
             None if since is None else ingest.parse_moment(since, "since"),
             None if until is None else ingest.parse_moment(until, "until"),
+            stored_by,
         )
+        if not text and (scope.filtered or project not in (None, EVERYWHERE)):
+            return self._newest(scope, first, count, started, client)
         ranking, _, embedding_ms = self._ranked(text, replace(scope, shadow=np.zeros_like(scope.shadow)))
         page = ranking.nums[first : first + count].tolist()
         parts = ranking.parts(first + len(page))
@@ -95,6 +103,17 @@ class Asking(Screening, Reranking):
         )
         elapsed = (time.perf_counter() - started) * 1e3
         result = SearchResult(text, hits, len(ranking.nums), first, elapsed, embedding_ms, self._space.note)
+        self.events.emit(Searched(result, client))
+        return result
+
+    def _newest(self, scope: Scope, first: int, count: int, started: float, client: str) -> SearchResult:
+        """What passes the filters of a search that has no words; nothing is scored."""
+        nums = np.flatnonzero(scope.allowed)
+        nums = nums[np.lexsort((-nums, -self._space.indexes.table.created[nums]))]
+        page = self._space.reader.memories(nums[first : first + count].tolist())
+        hits = tuple(Hit(memory.id, 0.0, _UNSCORED, memory) for memory in page)
+        elapsed = (time.perf_counter() - started) * 1e3
+        result = SearchResult("", hits, len(nums), first, elapsed, 0.0, self._space.note)
         self.events.emit(Searched(result, client))
         return result
 
@@ -127,7 +146,7 @@ class Asking(Screening, Reranking):
             budget=tokens,
             void_target=target,
             settings=self.settings,
-            through=self._never_void(),
+            themes=self._themes(),
         )
         kept = ranking.nums[list(decision.kept)].tolist()
         trace = trace_of(
@@ -162,6 +181,17 @@ class Asking(Screening, Reranking):
     def traces(self, *, client: str | None = None) -> tuple[RecallTrace, ...]:
         """The recalls that are kept, newest first; of one client if named."""
         return tuple(asked.trace for asked in self._kept_of(client))
+
+    def adopt(self, trace: RecallTrace, *, client: str = "") -> None:
+        """Keep a recall that another program answered on this space, as if it had been asked here: so that it can be
+        explained and rehearsed. Its question is analysed anew, as of when it was asked. One that is kept stays as it is."""
+        self.catch_up()
+        if any(asked.trace.id == trace.id for asked in self._kept_of(None)):
+            return
+        question, _ = self._analysed(self._question(trace.query), trace.asked_at.astimezone())
+        nums = self._space.indexes.table.by_id
+        order = tuple(nums[c.id] for c in trace.candidates if c.id in nums) if trace.reranked_by else ()
+        self._keep(Asked(trace, question, order), client)
 
     def gather(
         self,
@@ -237,7 +267,7 @@ class Asking(Screening, Reranking):
             budget=premise.budget,
             void_target=premise.void_target,
             settings=settings,
-            through=self._never_void(),
+            themes=self._themes(),
         )
 
     def _obstacles(self, num: int, memory: Memory, trace: RecallTrace) -> Obstacles:

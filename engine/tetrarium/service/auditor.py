@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from tetrarium import paths
 from tetrarium.config import Settings
 from tetrarium.errors import UserError
-from tetrarium.lifecycle.trust import WINDOW
+from tetrarium.lifecycle.trust import SAMPLE, WINDOW
 from tetrarium.model import (
     AuditFlag,
     ExportReport,
@@ -46,7 +46,7 @@ WRITES = frozenset(
         "unrelate", "name_cluster", "apply_plan", "undo_plan", "repair", "undo", "redo", "undo_client", "import_file",
         "undo_import", "restore_backup", "restore_memory", "heal", "erase", "erase_with_proof", "empty_trash",
         "mask_stored", "release_from_quarantine", "exclude", "include_again", "set_secret_policy",
-        "amend_inhibition", "inhibit_all", "label_all", "let_through", "tune",
+        "amend_inhibition", "inhibit_all", "label_all", "let_through", "void_again", "tune",
     ]
 )  # fmt: skip
 BESIDE = frozenset(["restore_backup"])
@@ -58,7 +58,7 @@ UNNOTED = frozenset(
         "ids_like", "clusters_like", "changed_clusters", "anonymity", "preview_import", "imports", "audit",
         "verify_audit", "audit_flags", "acting_as", "backups", "backup", "preview_restore", "health", "once",
         "secret_policy", "masked", "scan_secrets", "exclusions", "prove_deleted", "pending_erasures",
-        "let_through_always",
+        "let_through_always", "questions_since", "named_in", "adopt",
     ]
 )  # fmt: skip
 """Verbs that give nobody a memory's words and change none."""
@@ -139,6 +139,8 @@ class Auditor:
         changed = audit.changed_since(connection, self._space.indexes.version)
         if not changed:
             return None
+        if len(changed) == 1 and changed[0][0] == "store" and changed[0][2]:  # what is written most: nothing to sort
+            return Act(time.time_ns() // 1_000, self._verb, "write", self._client, self._session, 1, (changed[0][2],))
         nums = {num: memory_id for _, num, memory_id in changed if num}
         ids = self._space.indexes.table.ids
         known = tuple(memory_id or ids[num] for num, memory_id in nums.items())[: audit.MOST_IDS]
@@ -159,7 +161,7 @@ def flags_of(reader: audit.AuditReader, settings: Settings) -> tuple[AuditFlag, 
     for kind, most in limits.items():
         for (client, step), count in _bursts(reader.sums(kind, day_ago, half, LOOKS)).items():
             known = worst.get((kind, client))
-            if count > most and client != WINDOW and (known is None or count > known.count):
+            if count > most and client not in (WINDOW, SAMPLE) and (known is None or count > known.count):
                 worst[kind, client] = AuditFlag(kind, client, count, datetime.fromtimestamp(step * half / 1e6, UTC))
     return tuple(sorted(worst.values(), key=lambda flag: flag.since, reverse=True))
 

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
 
 from tetrarium.config import DEFAULTS, Settings, with_overrides
-from tetrarium.errors import InvalidInput
+from tetrarium.errors import InvalidInput, NotFound, NotTrusted
 from tetrarium.lifecycle import ingest
-from tetrarium.model import Draft, Inhibition, Memory, Trashed
+from tetrarium.lifecycle.trust import Trust, trust_of
+from tetrarium.model import Draft, Inhibition, LetThrough, Memory, Trashed
+from tetrarium.recall.themes import Theme
+from tetrarium.recall.themes import made as made_theme
 from tetrarium.service.door import LET_THROUGH, TUNABLE, TUNED, check_trust, page_bounds
 from tetrarium.service.screening import Screening
 from tetrarium.storage import memories as rows
 from tetrarium.storage.database import Connection
+from tetrarium.storage.identity import new_id
 
 MOST_SHARE = 2.0
 """Greatest weight or share that a space keeps."""
+
+
+_PERSON = "The person can do it in the window or with the command tetrarium."
 
 
 class Curating(Screening):
@@ -101,22 +110,44 @@ class Curating(Screening):
 
         return self._space.write(plan, commit, op="update", client=client)
 
-    def let_through(self, memory_ids: Sequence[str], always: bool = True) -> tuple[str, ...]:
-        """No recall voids these memories any more as off topic, or, with `always` False, may again; gives all that are
-        let through now. They still must rank, and fit the budget. Raises NotFound."""
+    def let_through(self, memory_ids: Sequence[str], *, client: str = "") -> LetThrough:
+        """Let the theme of these memories through from now on: no recall voids them as off topic, nor what is stored later
+        and says the like. They still must rank, and fit the budget. Raises NotFound, InvalidInput, NotTrusted."""
+        if trust_of(client) is not Trust.PERSON:
+            raise NotTrusted(f"'{client}' may not decide that; nothing changed.", advice=_PERSON)
+        if not memory_ids:
+            raise InvalidInput("There is no memory to make a theme of.", advice="Choose a memory or a void zone.")
 
-        def commit(connection: Connection, ids: Sequence[str]) -> tuple[str, ...]:
-            kept = [name for name in self._let_through() if name not in ids]
-            wanted = [*kept, *ids] if always else kept
-            rows.set_meta(connection, LET_THROUGH, wanted)
-            return tuple(wanted)
+        def plan() -> Theme:
+            table = self._space.indexes.table
+            nums = list(dict.fromkeys(self._number(name) for name in memory_ids))
+            words = [table.keywords[num] for num in nums]
+            ids = [table.ids[num] for num in nums]
+            return made_theme(new_id(), rows.now().timestamp(), ids, words, self._space.indexes.rarity)
 
-        known = self._space.indexes.table.ids
-        return self._space.write(lambda: [known[self._number(name)] for name in memory_ids], commit)
+        def commit(connection: Connection, theme: Theme) -> Theme:
+            rows.set_meta(connection, LET_THROUGH, [asdict(one) for one in (*self._themes(), theme)])
+            return theme
 
-    def let_through_always(self) -> tuple[str, ...]:
-        """The ids of the memories that no recall voids as off topic."""
-        return self._let_through()
+        return _told(self._space.write(plan, commit))
+
+    def void_again(self, theme_id: str, *, client: str = "") -> None:
+        """A theme may be void again. Raises NotFound, NotTrusted."""
+        if trust_of(client) is not Trust.PERSON:
+            raise NotTrusted(f"'{client}' may not decide that; nothing changed.", advice=_PERSON)
+
+        def commit(connection: Connection, _: None) -> None:
+            kept = [theme for theme in self._themes() if theme.id != theme_id]
+            if len(kept) == len(self._themes()):
+                raise NotFound(f"There is no theme '{theme_id}' that is let through; nothing changed.")
+            rows.set_meta(connection, LET_THROUGH, [asdict(theme) for theme in kept])
+
+        self._space.write(lambda: None, commit)
+
+    def let_through_always(self) -> tuple[LetThrough, ...]:
+        """The themes that no recall voids, newest first."""
+        self.catch_up()
+        return tuple(_told(theme) for theme in reversed(self._themes()))
 
     def tune(self, values: Mapping[str, float | int]) -> Settings:
         """Keep these settings of recall for this space, whoever opens it; those not named are the defaults again. Programs
@@ -157,3 +188,7 @@ class Curating(Screening):
             rarity=self._space.indexes.keywords.rarity,
             settings=self.settings,
         )
+
+
+def _told(theme: Theme) -> LetThrough:
+    return LetThrough(theme.id, theme.name, theme.members, datetime.fromtimestamp(theme.at, UTC))

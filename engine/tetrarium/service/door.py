@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 from tetrarium import snapshots
 from tetrarium.clusters import Clusters
 from tetrarium.config import DEFAULTS, Settings, with_overrides
-from tetrarium.errors import InvalidInput, NotFound, NotTrusted
+from tetrarium.errors import InvalidInput, NotFound, NotTrusted, SpaceUnavailable
 from tetrarium.events import Events, SpaceChanged
 from tetrarium.lifecycle.trust import Trust, may_change, trust_of
 from tetrarium.model import (
@@ -29,9 +30,13 @@ from tetrarium.model import (
     UInt8,
 )
 from tetrarium.recall.ranking import Question, Ranking, Scope, analyse, rank
+from tetrarium.recall.themes import Theme
+from tetrarium.recall.themes import read as read_themes
 from tetrarium.service.auditor import Auditor
 from tetrarium.space import Space
 from tetrarium.storage import memories as rows
+
+log = logging.getLogger(__name__)
 
 EVERYWHERE = "*"
 """As a project: memories of every project."""
@@ -55,7 +60,7 @@ KEPT_CLIENTS = 32
 """Clients whose last recalls are kept."""
 
 LET_THROUGH = "let_through"
-"""Under this name the space keeps the ids of the memories that no recall may void."""
+"""Under this name the space keeps the themes that no recall may void."""
 
 TUNED = "tuned"
 """Under this name the space keeps the settings of recall that its owner chose."""
@@ -77,13 +82,15 @@ class Door:
         self._clusters = Clusters(self._space)
         self._auditor = Auditor(self._space)
         self._asked: dict[str, deque[Asked]] = {}
+        self._erased = 0  # as `Space.erased`, when the kept recalls were looked at last
         self._accesses: dict[int, tuple[int, datetime]] = {}
         self._questions: dict[int, set[bytes]] = {}
         self._recalls: list[float] = []
-        self._checking: Iterator[None] | None = None
+        self._checking: Generator[None] | None = None
         self._copying: Iterator[object] | None = None
         self._copy_again: datetime | None = None
         self.path = folder
+        self._questions_at = -1
         self._tuned_at = self._space.database.data_version()
         self._tune()
 
@@ -115,6 +122,7 @@ class Door:
 
     def maintain(self, *, most: int = 16) -> bool:
         """Work for a quiet moment: count accesses, embed what has no vector yet. True while there is more to do."""
+        self.catch_up()
         self._count_accesses()
         self._auditor.flush()
         if self._space.keep_long_memories(WINDOWS_A_SLICE):
@@ -136,14 +144,20 @@ class Door:
         """Count what is still to count, fold the log, close the file. Twice is harmless."""
         if self._space.database.closed:
             return
+        if self._checking is not None:
+            self._checking.close()  # it holds tables of its own in the connection that goes
         try:
             self._count_accesses()
             self._auditor.flush()
             snapshots.keep(self._space)
+        except (SpaceUnavailable, OSError) as error:
+            # Nothing that was acknowledged is among it, and whoever leaves cannot do anything about a disk or a folder.
+            log.warning("What was read last could not be noted: %s", error)
         finally:
             self._auditor.closed(folded=self._space.close())
 
-    def _ranked(self, text: str, scope: Scope, *, answering: bool = False) -> tuple[Ranking, Question, float]:
+    def _analysed(self, text: str, now: datetime) -> tuple[Question, float]:
+        """What a question asks for, of this space, and how long its embedding took (ms). now: with a zone."""
         embedding_ms = 0.0
 
         def embed(words: str) -> Float32 | None:
@@ -154,7 +168,10 @@ class Door:
             return vector
 
         space = self._space
-        question = analyse(text, embed, space.pieces, space.indexes, space.synonyms, datetime.now().astimezone())
+        return analyse(text, embed, space.pieces, space.indexes, space.synonyms, now), embedding_ms
+
+    def _ranked(self, text: str, scope: Scope, *, answering: bool = False) -> tuple[Ranking, Question, float]:
+        question, embedding_ms = self._analysed(text, datetime.now().astimezone())
         if question.vector is not None:
             # Memories that were stored while the model was away are not found by meaning before they are embedded.
             self._space.complete_vectors(CATCH_UP_VECTORS)
@@ -201,6 +218,7 @@ class Door:
         categories: Sequence[Category],
         since: datetime | None,
         until: datetime | None,
+        stored_by: str = "",
     ) -> Scope:
         table = self._space.indexes.table
         mask: Bool = scope.allowed.copy()
@@ -212,7 +230,9 @@ class Door:
             mask &= table.created >= since.timestamp()
         if until:
             mask &= table.created < until.timestamp()
-        narrowed = bool(labels or categories or since or until)
+        if stored_by:
+            mask &= table.client == table.clients.find(stored_by)
+        narrowed = bool(labels or categories or since or until or stored_by)
         return replace(scope, allowed=mask, filtered=scope.filtered or narrowed)
 
     def _number(self, memory_id: str, *, anywhere: bool = False) -> int:
@@ -256,13 +276,9 @@ class Door:
         }
         self._space.settings = with_overrides(self._given, free)
 
-    def _let_through(self) -> tuple[str, ...]:
-        return tuple(self._space.reader.meta(LET_THROUGH, []))
-
-    def _never_void(self) -> frozenset[int]:
-        """The numbers of the memories that pass 2 may not void, of those that are still there."""
-        by_id = self._space.indexes.table.by_id
-        return frozenset(by_id[name] for name in self._let_through() if name in by_id)
+    def _themes(self) -> tuple[Theme, ...]:
+        """The themes that a person always lets through."""
+        return read_themes(self._space.reader.meta(LET_THROUGH, []))
 
     def _keep(self, asked: Asked, client: str) -> None:
         if client not in self._asked and len(self._asked) >= KEPT_CLIENTS:
@@ -270,7 +286,11 @@ class Door:
         self._asked.setdefault(client, deque(maxlen=self.settings.kept_traces)).append(asked)
 
     def _kept_of(self, client: str | None) -> list[Asked]:
-        """Newest first: ids of recalls ascend."""
+        """Newest first: ids of recalls ascend. None outlives an erasure, whichever program did it."""
+        self.catch_up()
+        if self._erased != self._space.erased:
+            self._erased = self._space.erased
+            self._asked.clear()
         kept = (
             self._asked.get(client, ())
             if client is not None

@@ -122,8 +122,7 @@ class Editing(Erasing):
                 rows.set_standing(connection, num, pinned=pin, expires_at=draft.expires_at, now=rows.now())
             if text is not None:
                 rows.drop_contradictions(connection, num)
-            if vector is not None:
-                rows.set_vector(connection, num, self._space.model, vector)
+                self._space.give_vector(connection, num, vector)
             return num
 
         memory = self._memory(self._space.write(plan, commit, op="update", client=client))

@@ -14,7 +14,8 @@ from tetrarium.errors import InvalidInput, SpaceUnavailable
 from tetrarium.indexing.tokens import fold
 from tetrarium.model import DeletionProof, Float32, Forgetting, Memory, PendingErasure
 from tetrarium.privacy import erasure, overdue, residue
-from tetrarium.service.door import check_trust
+from tetrarium.recall.themes import without
+from tetrarium.service.door import LET_THROUGH, check_trust
 from tetrarium.service.keeping import Keeping
 from tetrarium.service.screening import Screening
 from tetrarium.storage import memories as rows
@@ -124,12 +125,21 @@ class Erasing(Screening, Keeping):
         self._copying = None
         self._accesses, self._questions = {}, {}
         self._asked.clear()
+        self._forget_in_themes([pending.memory for pending, how in todo if how == "purge"])
         most = 2**62 if patient else self.settings.erased_at_once
         self._purge_again([pending.memory for pending, how in todo if how == "purge"])
         try:
             erasure.finish(self._space.database, at_once=most)
-        except SpaceUnavailable as error:
+        except (SpaceUnavailable, OSError) as error:
             log.info("An erasure waits: %s", error)
+
+    def _forget_in_themes(self, gone: Sequence[str]) -> None:
+        """Themes that are let through keep no memory that is erased, and no word that no memory carries any more."""
+        by_keyword, kept = self._space.indexes.table.by_keyword, self._themes()
+        left = [theme for one in kept if (theme := without(one, gone, lambda word: bool(by_keyword.get(word))))]
+        if left != list(kept):
+            with self._space.database.write() as connection:
+                rows.set_meta(connection, LET_THROUGH, [asdict(theme) for theme in left])
 
     def _purge_again(self, memory_ids: Sequence[str]) -> None:
         """A backup that was gone back to may have brought back what is being erased."""

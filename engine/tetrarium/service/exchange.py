@@ -21,16 +21,19 @@ from tetrarium.geometry.health import examine
 from tetrarium.indexing.tokens import budget_tokens, language
 from tetrarium.lifecycle import ingest
 from tetrarium.lifecycle.trust import Trust, trust_of
-from tetrarium.model import Anonymity, ExportReport, ImportBatch, ImportReport, ImportUndone
-from tetrarium.privacy import anonymity, archive, lines, markdown
+from tetrarium.model import Anonymity, Draft, ExportReport, ImportBatch, ImportReport, ImportUndone
+from tetrarium.privacy import anonymity, archive, lines, markdown, peers
 from tetrarium.privacy.anonymity import Groups, Row
 from tetrarium.privacy.incoming import Incoming
+from tetrarium.privacy.masking import Masking
 from tetrarium.privacy.pseudonyms import KINDS as PSEUDONYMOUS
 from tetrarium.privacy.pseudonyms import ROLES, Pseudonyms
-from tetrarium.privacy.reading import read
+from tetrarium.privacy.reading import Line, read
 from tetrarium.privacy.screen import ImportScreen
+from tetrarium.privacy.secrets import mask
 from tetrarium.service.door import EVERYWHERE
 from tetrarium.service.erasing import Erasing
+from tetrarium.service.peers import Notes
 from tetrarium.storage import exchange, migrations
 from tetrarium.storage import memories as rows
 from tetrarium.storage import privacy as privacy_rows
@@ -40,6 +43,9 @@ from tetrarium.storage.identity import new_id
 
 FORMS = ("jsonl", "markdown")
 REMEDIES = ("", "generalise", "suppress")
+
+EMBEDDED = 500
+"""Notes of somebody's that are embedded before they are placed: some seconds; the rest follow in quiet moments."""
 
 _CALIBRATION, _RECALLS, _NEXT = "calibration", "recalls", "next_component"
 
@@ -126,18 +132,19 @@ class Exchange(Erasing):
         selection = self._selection(labels, (), project, None, None, (), trash=False)
         return _anonymity(anonymity.check(self._quasi(selection), k), len(selection.ids))
 
-    def preview_import(self, path: Path, *, foreign: bool = False) -> ImportReport:
+    def preview_import(self, path: Path, *, foreign: bool = False, project: str = "") -> ImportReport:
         """What `import_file` would do: new, same, conflicting, refused. Reads only.
 
         Raises InvalidInput for what is no export, is cut or changed, or passes a cap.
         """
         self.catch_up()
-        return self._look_at(path, foreign=foreign).report
+        return self._look_at(path, foreign=foreign, project=project).report
 
     def import_file(
-        self, path: Path, *, foreign: bool = False, skip_refused: bool = False, client: str = ""
+        self, path: Path, *, foreign: bool = False, skip_refused: bool = False, project: str = "", client: str = ""
     ) -> ImportReport:
-        """Take an export in, all of it or nothing, as one batch that `undo_import` takes back.
+        """Take an export in, all of it or nothing, as one batch that `undo_import` takes back. A knowledge graph of the
+        reference memory server, and notes in Markdown (CLAUDE.md, AGENTS.md …), come in as memories of `project`.
 
         Secrets are masked on the way in, and what reads like an instruction to an agent waits in quarantine, as in a
         store. A memory keeps its id; one that the space has already stays as it is. In an empty space every memory stands
@@ -148,7 +155,7 @@ class Exchange(Erasing):
         batch = new_id()
 
         def plan() -> Incoming:
-            look = self._look_at(path, foreign=foreign)
+            look = self._look_at(path, foreign=foreign, project=project)
             report = look.report
             if report.refused and not skip_refused:
                 first = "; ".join(f"line {line.line}: {line.why}" for line in report.refused[:3])
@@ -156,6 +163,8 @@ class Exchange(Erasing):
                     f"{report.refused_count} lines of {path} cannot be imported ({first}); nothing was imported.",
                     advice="Put them right, or leave them out with --skip-refused.",
                 )
+            if look.form:
+                self._embed_notes(look)
             return look
 
         def commit(connection: Connection, look: Incoming) -> ImportReport:
@@ -288,18 +297,56 @@ class Exchange(Erasing):
 
     # --- in -----------------------------------------------------------------------------------
 
-    def _look_at(self, path: Path, *, foreign: bool) -> Incoming:
+    def _look_at(self, path: Path, *, foreign: bool, project: str) -> Incoming:
         """The first reading of a file: what is new in it, and where that can stand."""
+        form = peers.form_of(path, self._caps())
         reader = exchange.ExchangeReader(self._space.database)
         existing = {memory_id: num for num, memory_id in reader.ids().items()}
         fields = {kind.name: reader.fields_of(kind) for kind in exchange.KINDS}
-        look = Incoming(path, foreign, existing, fields)
+        look = Incoming(path, foreign or bool(form), existing, fields, form, ingest.clean_project(project))
         said = exchange.BatchReader(self._space.database).said
-        for line in read(path, self._caps(), fields):
+        for line in self._lines_of(look):
             look.see(line, said, _is_person)
         places = self._space.geometry.places
         look.settle(places.owner_of.__contains__, places.next_component)
         return look
+
+    def _lines_of(self, look: Incoming, *, embedded: bool = False) -> Iterator[Line]:
+        """The lines of a file. embedded: notes of somebody's come with embeddings, as far as it takes no longer than a
+        person waits."""
+        if not look.form:
+            return read(look.path, self._caps(), look.fields)
+        reader = self._space.reader
+
+        def same(content_hash: bytes, project: str) -> str | None:
+            return next(iter(reader.ids([num for num, _ in reader.same_content(content_hash, project)])), None)
+
+        def unwanted(draft: Draft) -> str:
+            hide = Masking(self.secret_policy())
+            hide.text(draft.content, "content")
+            return self._unwanted(draft, hide).rstrip(".")
+
+        notes = Notes(
+            look.path,
+            look.form,
+            look.project,
+            self._caps(),
+            look.fields,
+            self.settings,
+            same,
+            unwanted,
+            self._space.indexes.keywords.rarity,
+            self._space.model,
+        )
+        return notes.lines(look.vectors if embedded else {})
+
+    def _embed_notes(self, look: Incoming) -> None:
+        """Embed what comes in of somebody's notes, so that it stands beside what means the same."""
+        records = (line.record for line in self._lines_of(look) if not line.why and line.record["kind"] == "memory")
+        texts = {record["id"]: record["content"] for record in records if record["id"] in look.new}
+        ids = list(texts)[:EMBEDDED]
+        vectors = self._space.embed_passages([texts[memory_id] for memory_id in ids])
+        look.vectors = {memory_id: v for memory_id, v in zip(ids, vectors, strict=True) if v is not None}
 
     def _caps(self) -> archive.Caps:
         return archive.Caps(self.settings.import_line, self.settings.import_total, self.settings.import_ratio)
@@ -314,7 +361,7 @@ class Exchange(Erasing):
         if homeless:
             self._house(connection, homeless)
         exchange.note_batch(
-            connection, batch, nums, file=look.path.name, client=client, added=look.added, before=before, at=at
+            connection, batch, nums, file=mask(look.path.name)[0], client=client, added=look.added, before=before, at=at
         )
 
     def _write_lines(self, connection: Connection, look: Incoming, at: int) -> tuple[list[int], list[int]]:
@@ -323,7 +370,7 @@ class Exchange(Erasing):
         known = dict(look.existing)
         homeless: list[int] = []
         screen = ImportScreen(self.secret_policy())
-        for line in read(look.path, self._caps(), look.fields):
+        for line in self._lines_of(look, embedded=True):
             if line.why or not look.takes(line.record):
                 continue
             record = look.told(line.record)

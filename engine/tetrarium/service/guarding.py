@@ -201,9 +201,8 @@ class Guarding(Erasing):
         )
         (vector,) = self._space.embed_passages([ingest.spoken(draft.content, draft.source)])
         rows.replace_text(connection, num, draft, now=rows.now())
-        rows.drop_vectors(connection, [num], now=rows.now())
-        if vector is not None:
-            rows.set_vector(connection, num, self._space.model, vector)
+        rows.drop_vectors(connection, [num], now=rows.now())  # and those of its parts
+        self._space.give_vector(connection, num, vector)
         return found
 
 

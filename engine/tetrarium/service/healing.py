@@ -28,6 +28,9 @@ EXAMPLES = 5
 """Ids or names that a check names."""
 
 _RESTORE = "`tetrarium restore` previews the way back to a backup; --apply goes it."
+_UNUSUAL = (
+    "`tetrarium audit list --client NAME` shows it, `tetrarium history undo --client NAME` takes back what was written."
+)
 _NO_BACKUP = "There is no backup to take it from; it stays left out, and everything else goes on."
 _FIX = "`tetrarium doctor --fix` puts it right, after a copy."
 
@@ -146,6 +149,9 @@ class Healing(Keeping, Auditing):
 
     def _audit_check(self) -> HealthCheck:
         proof = self.verify_audit()
+        if proof.is_sound and (flags := self.audit_flags()):
+            unusual = "; ".join(flag.words for flag in flags)
+            return HealthCheck("audit", CheckState.WARN, f"unusual in the last day: {unusual}", _UNUSUAL)
         if proof.is_sound:
             return HealthCheck("audit", CheckState.OK, f"{proof.rows} rows, each bound to the one before")
         words = f"row {proof.first_bad} was {proof.kind}: {proof.why}"

@@ -56,7 +56,7 @@ class Keeping(Door):
         Copies that were asked for stay until they are deleted by hand. Raises DiskFull, ReadOnlySpace, DamagedSpace.
         """
         copy = backups.made(self._store, cause, rows.now())
-        self._rotate()
+        self._rotate(copy)
         return _told(copy)
 
     def preview_restore(self, name: str = "") -> RestorePreview:
@@ -97,7 +97,7 @@ class Keeping(Door):
             if self._overwrite(copy, before, client, undoes):
                 self.catch_up()
                 self._forget_answers()
-                self._rotate(but=copy)
+                self._rotate(copy, before)
                 return _told(before)
             backups.remove(before)
         raise SpaceBusy(
@@ -149,8 +149,7 @@ class Keeping(Door):
             return
         found = backups.copies(self.path)
         if not found or found[0].seq != self._space.reader.last_change():
-            backups.made(self._store, cause, rows.now())
-            self._rotate()
+            self._rotate(backups.made(self._store, cause, rows.now()))
 
     def _copy_a_slice(self) -> bool:
         """A slice of the daily copy, when it is due; True while there is more."""
@@ -160,9 +159,11 @@ class Keeping(Door):
                 return False
             self._copying = backups.make(self._store, "daily", rows.now())
         try:
-            if next(self._copying, self) is self:
+            done = next(self._copying, self)
+            if isinstance(done, Copy):
+                self._rotate(done)
+            elif done is self:
                 self._copying = None
-                self._rotate()
         except UserError:
             self._copying = None
             self._copy_again = rows.now() + timedelta(hours=1)
@@ -173,18 +174,22 @@ class Keeping(Door):
         now = rows.now()
         if not self._space.database.writable or (self._copy_again and now < self._copy_again):
             return False
-        found = backups.copies(self.path)
+        last = self._space.reader.last_change()
+        # One that holds more than the space is of another one, or of before a damaged store was replaced.
+        found = [copy for copy in backups.copies(self.path) if copy.seq <= last]
         if not found:
             return bool(len(self._space.indexes.table))
-        # A copy from the future was made while the clock was wrong: it is as good a day ago as any.
+        # A copy from the future was made while the clock was wrong: as good a day ago as any. It is not the first of them
+        # for ever: they stand in the order of what they hold.
         aged = abs(now - found[0].at) >= timedelta(hours=self.settings.backup_hours)
-        return aged and found[0].seq != self._space.reader.last_change()
+        return aged and found[0].seq != last
 
-    def _rotate(self, *, but: Copy | None = None) -> None:
+    def _rotate(self, *but: Copy) -> None:
+        """Let copies go that are not kept any longer, but for those that somebody stands on now."""
         s = self.settings
         found = backups.copies(self.path)
         for copy in backups.rotate(found, days=s.backup_days, weeks=s.backup_weeks, others=s.backup_others):
-            if but is None or copy.name != but.name:
+            if copy.name not in {kept.name for kept in but}:
                 backups.remove(copy)
 
     def _copy_named(self, name: str) -> Copy:
@@ -218,12 +223,17 @@ class Keeping(Door):
                 f"Backup {copy.name} is damaged; nothing was restored.",
                 advice="Choose another: `tetrarium backup --list`.",
             )
+        if backups.is_foreign(copy, self._store):
+            raise InvalidInput(
+                f"Backup {copy.name} is of another space; nothing was restored.",
+                advice="Open it as a space of its own, in a folder where it is called space.tetrarium, and export what is wanted.",
+            )
         return copy
 
     @contextmanager
     def _open_copy(self, copy: Copy) -> Iterator[rows.MemoryReader]:
         """A copy for reading; one of an older schema is brought up to date in a copy of its own."""
-        with self._prepared(copy) as (prepared, _):
+        with self._prepared(copy) as prepared:
             database = Database.view(prepared)
             try:
                 yield rows.MemoryReader(database)
@@ -231,25 +241,25 @@ class Keeping(Door):
                 database.close()
 
     @contextmanager
-    def _prepared(self, copy: Copy) -> Iterator[tuple[Path, int]]:
+    def _prepared(self, copy: Copy) -> Iterator[Path]:
         prepared = self.path / paths.BACKUPS / f"{copy.name}.{os.getpid()}.part"
         try:
-            seen = restoring.prepare(copy.file, prepared, self._store, application_id=APPLICATION_ID)
+            restoring.prepare(copy.file, prepared, application_id=APPLICATION_ID)
             # What is being deleted for good never comes back, also where the copies are not gone through yet.
             gone = PrivacyReader(self._space.database).erasures()
             ids = {how: [erasure.memory for erasure, kind in gone if kind == how] for how in ("purge", "mask")}
             if gone:
                 erase_in(prepared, ids["purge"], ids["mask"], self._space.database)
-            yield prepared, seen
+            yield prepared
         finally:
             prepared.unlink(missing_ok=True)
 
     def _overwrite(self, copy: Copy, before: Copy, client: str, undoes: int | None) -> bool:
-        with backups.explained(self.path), self._prepared(copy) as (prepared, seen):
-            if seen != before.seq:
-                return False
-            restoring.sign(prepared, client=client, copy=copy.name, before=before.name, undoes=undoes, now=rows.now())
-            return restoring.overwrite(self._store, prepared, seen, busy_timeout=self.settings.busy_timeout)
+        with backups.explained(self.path), self._prepared(copy) as prepared:
+            entry = restoring.Entry(client, copy.name, before.name, undoes, rows.now())
+            return restoring.overwrite(
+                self._store, prepared, before.seq, entry, busy_timeout=self.settings.busy_timeout
+            )
 
     def _forget_answers(self) -> None:
         """What was answered before speaks of another state."""
@@ -285,24 +295,18 @@ class Keeping(Door):
         num = live or trashed
         if num is None:
             num, _ = rows.insert(connection, draft, now=rows.now(), memory_id=kept.id)
-            self._embed(connection, num, vector)
+            self._space.give_vector(connection, num, vector)
             self._space.settle(connection, num, self._space.place(vector, kept.keywords))
         else:
             if trashed:
                 self._space.bring_in(connection, num, kept.keywords)
             if _words(self._memory(num)) != _words(kept):
                 rows.rewrite(connection, num, draft, cause="restored from a backup", now=rows.now())
-                self._embed(connection, num, vector)
+                self._space.give_vector(connection, num, vector)
             elif not trashed:
                 raise InvalidInput(f"Memory {kept.id} is as the backup has it; nothing changed.")
         if kept.pinned != self._memory(num).pinned:
             rows.set_standing(connection, num, pinned=kept.pinned, expires_at=kept.expires_at, now=rows.now())
-
-    def _embed(self, connection: Connection, num: int, vector: Float32 | None) -> None:
-        if vector is None:
-            self._space.drop_vector(connection, num)
-        else:
-            rows.set_vector(connection, num, self._space.model, vector)
 
 
 def backup_for_damaged(folder: Path, name: str = "") -> Backup:
@@ -317,7 +321,8 @@ def restore_damaged(folder: Path, name: str = "") -> tuple[Backup, Path]:
     """
     sound = _soundest(folder, name)
     aside = folder / f"damaged-{rows.now():%Y%m%dT%H%M%SZ}"
-    restoring.put_in_place(folder / paths.STORE_FILE, sound.file, aside)
+    last = max(copy.seq for copy in backups.copies(folder))
+    restoring.put_in_place(folder / paths.STORE_FILE, sound.file, aside, last=last)
     snapshots.discard(folder)
     return _told(sound), aside
 

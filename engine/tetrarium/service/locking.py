@@ -38,11 +38,20 @@ def unlock(folder: Path, passphrase: str | None = None) -> None:
         _unlocked[folder.resolve()] = (folder / paths.KEY_FILE).stat().st_mtime_ns
 
 
+def lock_of(folder: Path) -> str:
+    """What opens a space: "" where it is not encrypted, else "passphrase" or "keychain". Raises SpaceLocked when its key
+    file cannot be read."""
+    if not cipher.is_encrypted(folder):
+        return ""
+    return "passphrase" if keys.wants_passphrase(folder) else "keychain"
+
+
 def encrypt(folder: Path, *, passphrase: str | None = None, keychain: bool = False) -> Recoding:
     """Encrypt the files of a space: under the keychain's key, or a passphrase. Raises InvalidInput, SpaceBusy, NotFound."""
     _expect(folder)
     if cipher.is_encrypted(folder):
         raise InvalidInput(f"The space in {folder} is encrypted already.", advice="`tetrarium rekey` changes its key.")
+    recoding.refuse_without_room(folder)
     key = keys.new_key()
     keys.write(folder, _wrapped(key, passphrase, keychain))
     try:
@@ -55,6 +64,7 @@ def encrypt(folder: Path, *, passphrase: str | None = None, keychain: bool = Fal
 def decrypt(folder: Path, *, passphrase: str | None = None) -> Recoding:
     """Take the encryption off. Raises SpaceLocked, SpaceBusy, InvalidInput, NotFound."""
     key = _key(folder, passphrase)
+    recoding.refuse_without_room(folder)
     done = _recoded(folder, key, None)
     keys.forget(folder)
     return done
@@ -68,6 +78,7 @@ def rekey(
     Raises SpaceLocked, SpaceBusy, InvalidInput, NotFound.
     """
     old, new = _key(folder, passphrase), keys.new_key()
+    recoding.refuse_without_room(folder)
     keys.write(folder, _wrapped(new, new_passphrase, keychain), name=_NEXT_KEY)
     try:
         done = _recoded(folder, old, new)

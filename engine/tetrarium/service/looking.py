@@ -92,6 +92,7 @@ class Looking(Door):
             pinned=int(table.pinned[nums].sum()),
             quarantined=quarantined,
             audit_flags=flags_of(self._auditor.reader, self.settings),
+            trouble="; ".join(filter(None, (self._space.database.trouble, self._space.damage_note))),
         )
 
 

@@ -9,6 +9,7 @@ from tetrarium import paths, snapshots
 from tetrarium.config import DEFAULTS, with_overrides
 from tetrarium.errors import SpaceLocked
 from tetrarium.lifecycle.sample import sample_memories
+from tetrarium.lifecycle.trust import SAMPLE
 from tetrarium.model import (
     SpaceSnapshot,
 )
@@ -28,9 +29,6 @@ from tetrarium.service.relating import Relating
 from tetrarium.service.repeating import Repeating
 from tetrarium.service.storing import Storing
 from tetrarium.service.undoing import Undoing
-
-SAMPLE = "sample"
-"""The client name under which the sample memories are stored."""
 
 
 @noted

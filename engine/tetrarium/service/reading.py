@@ -33,7 +33,7 @@ from tetrarium.recall import budget as budgeting
 from tetrarium.service.door import Door
 from tetrarium.storage import memories as rows
 
-Names = Literal["labels", "categories", "projects"]
+Names = Literal["labels", "categories", "projects", "clients"]
 
 _DAY = 86_400.0
 
@@ -166,13 +166,18 @@ class Reading(Door):
         )
 
     def names(self, kind: Names, *, project: str | None = None) -> tuple[str, ...]:
-        """The labels, categories or projects of live memories, most used first. Projects are those of the whole space."""
+        """The labels, categories, projects or clients of live memories, most used first. Projects and clients are those of
+        the whole space."""
         self.catch_up()
         table = self._space.indexes.table
         counts: Counter[str] = Counter()
         if kind == "projects":
             codes = np.bincount(table.project[self._scope("*", "live").allowed])
             counts.update({table.projects.names[code]: int(n) for code, n in enumerate(codes) if n and code})
+        elif kind == "clients":
+            codes = np.bincount(table.client[self._scope("*", "live").allowed])
+            counts.update({table.clients.names[code]: int(n) for code, n in enumerate(codes) if n})
+            counts.pop("", None)
         else:
             nums = np.flatnonzero(self._scope(project, "live").allowed)
             if kind == "labels":

@@ -44,10 +44,11 @@ class Rehearsing(Curating):
         ranking = rank(asked.question, indexes, self._space.reader.match, scope, now=time.time(), settings=changed)
         target = before.void_target if void_target is None else void_target
         tokens = before.budget if budget is None else budget
-        free = self._never_void() | {self._number(name) for name in through}
+        free = frozenset(self._number(name) for name in through)
         decision = decide(
-            asked.question, ranking, indexes, budget=tokens, void_target=target, settings=changed, through=free
-        )
+            asked.question, ranking, indexes, budget=tokens, void_target=target, settings=changed, through=free,
+            themes=self._themes(),
+        )  # fmt: skip
         kept = ranking.nums[list(decision.kept)].tolist()
         return trace_of(
             asked.question,

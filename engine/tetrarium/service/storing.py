@@ -279,8 +279,7 @@ class Storing(Screening):
         if changed:
             rows.rewrite(connection, num, merged, cause="merged with a newer text", now=now)
             rows.drop_contradictions(connection, num)
-            if vector is not None:
-                rows.set_vector(connection, num, self._space.model, vector)
+            self._space.give_vector(connection, num, vector)
         how = "The newer text replaced it; the older one stays as a version." if changed else "Nothing was new."
         return StoreResult(
             Outcome.MERGED, old.id, merged.category, merged.keywords, old.cluster,

@@ -306,10 +306,7 @@ class Undoing(Keeping):
             return
         rows.drop_contradictions(connection, num)
         vector: Float32 | None = self._space.embed_passages([ingest.spoken(draft.content, draft.source)])[0]
-        if vector is None:
-            self._space.drop_vector(connection, num)
-        else:
-            rows.set_vector(connection, num, self._space.model, vector)
+        self._space.give_vector(connection, num, vector)
 
     def _draft_of(self, num: int, revision: int) -> Draft:
         wording = self._space.reader.wording(num, revision)

@@ -36,6 +36,9 @@ _ID_BYTES = 8
 _OUT_OF_ORDER = 10_000
 """Rows that two programs, or a clock that was set, may have put out of order of time."""
 
+_WORDS = json.JSONEncoder(ensure_ascii=False).encode
+"""As `json.dumps`, which makes an encoder for each call: a fifth of what a row costs (measured)."""
+
 _COLUMNS = "seq, at, verb, kind, client, session, count, ids, hash"
 _INSERT = f"INSERT INTO audit ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
@@ -91,14 +94,12 @@ class Row:
 def append(connection: apsw.Connection, key: bytes, acts: Sequence[Act]) -> Anchor:
     """Add rows to the chain, in the transaction that is open; gives its new end."""
     seq, digest = _head(connection)
-    rows = []
     for act in acts:
         seq += 1
-        ids = b"".join(_mark(key, memory_id) for memory_id in act.ids[:MOST_IDS])
+        ids = b"".join([_mark(key, memory_id) for memory_id in act.ids[:MOST_IDS]])
         told = (seq, act.at, act.verb, act.kind, act.client, act.session, act.count, ids)
         digest = _seal(key, digest, told)
-        rows.append((*told, digest))
-    connection.executemany(_INSERT, rows)
+        connection.execute(_INSERT, (*told, digest))
     return Anchor(seq, digest.hex())
 
 
@@ -168,6 +169,24 @@ class AuditReader:
             query = f"SELECT {_COLUMNS} FROM audit WHERE {' AND '.join(tests)} ORDER BY seq DESC"
             found = (Row(*row) for row in connection.execute(query, values))
             return list(_first(limit, (row for row in found if not memory_id or _names(row, mark))))
+
+    def after(self, seq: int, verbs: Sequence[str], limit: int) -> list[Row]:
+        """Rows behind one, of some verbs, oldest first."""
+        marks = ",".join("?" * len(verbs))
+        query = f"SELECT {_COLUMNS} FROM audit WHERE seq > ? AND verb IN ({marks}) ORDER BY seq LIMIT ?"
+        with self._database.read() as connection:
+            return [Row(*row) for row in connection.execute(query, (seq, *verbs, limit))]
+
+    def named(self, seq: int, ids: Iterable[str]) -> tuple[str, ...]:
+        """Which of these memories a row names, in the order of the row."""
+        with self._database.read() as connection:
+            rows: list[Any] = connection.execute("SELECT ids FROM audit WHERE seq = ?", (seq,)).fetchall()
+            if not rows or not rows[0][0]:
+                return ()
+            key, told = key_of(connection), bytes(rows[0][0])
+        wanted = {told[at : at + _ID_BYTES]: at for at in range(0, len(told), _ID_BYTES)}
+        found = ((wanted.get(_mark(key, memory_id)), memory_id) for memory_id in ids)
+        return tuple(memory_id for _, memory_id in sorted((at, name) for at, name in found if at is not None))
 
     def sums(self, kind: str, since: int, step: int, aside: Sequence[str]) -> list[tuple[str, int, int]]:
         """(client, step of time, memories) of the rows of a kind, oldest first; aside: verbs that do not count."""
@@ -239,7 +258,7 @@ def _told(row: Row) -> tuple[Any, ...]:
 
 def _seal(key: bytes, before: bytes, told: tuple[Any, ...]) -> bytes:
     *words, ids = told
-    text = json.dumps(words, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    text = _WORDS(words).encode("utf-8", "surrogatepass")
     return blake2b(b"".join((before, len(text).to_bytes(4), text, ids)), key=key, digest_size=20).digest()
 
 

@@ -31,18 +31,23 @@ PAGES = 1_000
 AUTOMATIC = ("daily", "migration", "deletion", "plan", "restore", "repair")
 """Why a copy is made without being asked for; `asked` is the other reason, and those are never rotated away."""
 
-_NAME = re.compile(r"(\d{8}T\d{6})Z-([a-z]+)(?:-\d+)?\.db")
+_NAME = re.compile(r"(\d{8}T\d{6})Z-([a-z]+)(?:-(\d+))?\.db")
+_STAMP = "%Y%m%dT%H%M%S"
 _PART = ".part"
+_MAKER = re.compile(r"[.-](\d+)\.part")
+"""The process that writes a part, in the part's name."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One finished copy. cause: why it was made; seq: last change of the store in it; memories: outside the trash."""
+    """One finished copy. cause: why it was made; number: among those of one second; seq: last change of the store in it;
+    memories: outside the trash."""
 
     file: Path
     at: datetime
     cause: str
+    number: int
     bytes: int
     seq: int
     memories: int
@@ -52,11 +57,29 @@ class Copy:
     def name(self) -> str:
         return self.file.name
 
+    @property
+    def order(self) -> tuple[int, datetime, int]:
+        """Which of two copies is the newer: changes are counted on whatever becomes of the space, while a clock is set."""
+        return self.seq, self.at, self.number
+
 
 def copies(folder: Path) -> list[Copy]:
     """The copies of the space in a folder, newest first."""
-    found = [_read(file) for file in (folder / paths.BACKUPS).glob("*.db") if _NAME.fullmatch(file.name)]
-    return sorted(found, key=lambda copy: (copy.at, copy.name), reverse=True)
+    found = []
+    for file in (folder / paths.BACKUPS).glob("*.db"):
+        with suppress(FileNotFoundError):  # another program has just let it go
+            if _is_copy(file):
+                found.append(_read(file))
+    return sorted(found, key=lambda copy: copy.order, reverse=True)
+
+
+def _is_copy(file: Path) -> bool:
+    """Whether it is named as copies are, by a moment that there is, and is a file: no folder, and nothing that waits for
+    somebody to write into it."""
+    matched = _NAME.fullmatch(file.name)
+    with suppress(ValueError, OSError):
+        return matched is not None and bool(datetime.strptime(matched[1], _STAMP)) and file.is_file()
+    return False
 
 
 def exist(folder: Path) -> bool:
@@ -74,7 +97,7 @@ def make(store: Path, cause: str, now: datetime) -> Iterator[Copy | None]:
         try:
             with closing(cipher.connect(store)) as source, closing(cipher.connect(part)) as target:
                 yield from _pages(source, target)
-                _settle(target)
+                _one_file(target)
             damage = Damage()
             with closing(opened(part)) as connection:
                 for _ in checks.examine(connection, damage):
@@ -113,6 +136,20 @@ def damage_of(copy: Copy) -> Damage:
     return damage
 
 
+def is_foreign(copy: Copy, store: Path) -> bool:
+    """Whether a copy is of another space: both have a key of the audit, and not the same. Copies of the first schemas, and
+    of spaces that were never read, have none."""
+    with closing(opened(copy.file)) as ours, closing(cipher.connect(store, flags=apsw.SQLITE_OPEN_READWRITE)) as live:
+        keys = [one.execute("SELECT value FROM meta WHERE key = 'audit_key'").get for one in (ours, live)]
+    return None not in keys and keys[0] != keys[1]
+
+
+def is_newer_than_its_note(file: Path) -> bool:
+    """Whether a copy was changed after its hash was noted. False where none was."""
+    noted = _sum_of(file)
+    return noted.exists() and file.stat().st_mtime_ns > noted.stat().st_mtime_ns
+
+
 def seal_anew(file: Path) -> None:
     """Note the hash of a copy again, after it was changed on purpose."""
     with closing(opened(file)) as connection:
@@ -121,15 +158,17 @@ def seal_anew(file: Path) -> None:
 
 
 def rotate(found: Sequence[Copy], *, days: int, weeks: int, others: int) -> list[Copy]:
-    """Copies that may go: all but the newest of each of the last days and weeks on which there are any, the newest few
-    of every other cause, and those that were asked for. By the days that copies carry, whatever the clock says now."""
-    newest = sorted(found, key=lambda copy: (copy.at, copy.name), reverse=True)
+    """Copies that may go: all but the newest, the newest of each of the last days and weeks on which there are any, the
+    newest few of every other cause, and those that were asked for. By the days that copies carry, whatever the clock
+    says now."""
+    newest = sorted(found, key=lambda copy: copy.order, reverse=True)
     daily = [copy for copy in newest if copy.cause == "daily"]
     by_day = {copy.at.date(): copy for copy in reversed(daily)}
     by_week = {copy.at.isocalendar()[:2]: copy for copy in reversed(daily)}
     keep = {by_day[day].name for day in sorted(by_day)[-days:]} | {
         by_week[week].name for week in sorted(by_week)[-weeks:]
     }
+    keep |= {copy.name for copy in newest[:1]}  # also where the clock was set back: its day is long past
     for cause in AUTOMATIC[1:]:
         keep |= {copy.name for copy in [copy for copy in newest if copy.cause == cause][:others]}
     return [copy for copy in newest if copy.name not in keep and copy.cause in AUTOMATIC]
@@ -142,15 +181,28 @@ def remove(copy: Copy) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what copies that were cut short have left, older than an hour."""
+    """Remove what copies that were cut short have left: of a process that is gone, or older than an hour."""
     for part in (folder / paths.BACKUPS).glob(f"*{_PART}*"):
         with suppress(OSError):
-            if datetime.now(UTC).timestamp() - part.stat().st_mtime > 3_600:
+            maker = _MAKER.search(part.name)
+            gone = maker is not None and not _is_alive(int(maker[1]))
+            if gone or datetime.now(UTC).timestamp() - part.stat().st_mtime > 3_600:
                 part.unlink()
+
+
+def settle(file: Path) -> None:
+    """Take back what a deletion for good, cut short, left half done in a copy. A whole copy stays as it is.
+
+    SQLite does it as it opens the file for writing; a reader that may not write would see pages of both states.
+    """
+    if (file.parent / f"{file.name}-journal").exists():
+        with suppress(apsw.Error), closing(cipher.connect(file)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
 
 
 def opened(file: Path) -> apsw.Connection:
     """A copy, opened for reading only: nothing is written beside it."""
+    settle(file)
     connection = cipher.connect(file, immutable=True)
     connection.execute("PRAGMA temp_store=MEMORY")
     connection.execute(checks.DAMAGED)
@@ -182,6 +234,19 @@ def explained(folder: Path) -> Iterator[None]:
 # --- private -------------------------------------------------------------------------------------
 
 
+def _is_alive(process: int) -> bool:
+    """Whether a process of this number runs here; True where that cannot be told without harm."""
+    if os.name == "nt":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def _folder(space: Path) -> Path:
     folder = space / paths.BACKUPS
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -205,7 +270,7 @@ def _pages(source: apsw.Connection, target: apsw.Connection) -> Iterator[None]:
     source.execute("ROLLBACK")
 
 
-def _settle(target: apsw.Connection) -> None:
+def _one_file(target: apsw.Connection) -> None:
     """One plain file: no write-ahead log beside it."""
     target.execute("PRAGMA journal_mode=DELETE")
 
@@ -233,12 +298,32 @@ def _note(file: Path, seq: int, memories: int, content: Path | None = None) -> N
 def _read(file: Path) -> Copy:
     matched = _NAME.fullmatch(file.name)
     assert matched is not None
-    told: dict[str, Any] = {}
+    told = _noted(file)
+    at = datetime.strptime(matched[1], _STAMP).replace(tzinfo=UTC)
+    size = file.stat().st_size
+    if "seq" not in told:
+        with suppress(apsw.Error, errors.UserError), closing(opened(file)) as connection:
+            told["seq"], told["memories"] = _counts(connection)
+    return Copy(
+        file,
+        at,
+        cause=matched[2],
+        number=int(matched[3] or 1),
+        bytes=size,
+        seq=told.get("seq", -1),
+        memories=told.get("memories", -1),
+        digest=told.get("blake2b", ""),
+    )
+
+
+def _noted(file: Path) -> dict[str, Any]:
+    """What stands beside a copy; {} where nothing does, or nothing that was written by this program."""
     with suppress(OSError, ValueError):
         told = json.loads(_sum_of(file).read_text(encoding="utf-8"))
-    at = datetime.strptime(matched[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
-    size = file.stat().st_size
-    return Copy(file, at, matched[2], size, told.get("seq", -1), told.get("memories", -1), told.get("blake2b", ""))
+        forms = {"seq": int, "memories": int, "blake2b": str}
+        if isinstance(told, dict) and all(isinstance(told.get(name), form) for name, form in forms.items()):
+            return told
+    return {}
 
 
 def _counts(connection: apsw.Connection) -> tuple[int, int]:

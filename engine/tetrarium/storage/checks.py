@@ -7,20 +7,21 @@ Reads only, in slices, so that a quiet moment may be interrupted: `examine` yiel
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import apsw
 
-from tetrarium.storage import seals
+from tetrarium.storage import definitions, seals
 from tetrarium.storage.migrations import TOKEN_CHARACTERS
 from tetrarium.storage.seals import Sealed
 
 MOST_MESSAGES = 50
 """Lines of SQLite's own check that are looked at."""
 
-SLICE = 20_000
-"""Rows that one slice compares with their seals."""
+SLICE = 5_000
+"""Rows that one slice compares with their seals, or indexes again: some 0.1 s in which nobody else is served."""
 
 DAMAGED = (
     "CREATE TEMP TABLE IF NOT EXISTS damaged (kind INTEGER, num INTEGER, part INTEGER, PRIMARY KEY (kind, num, part))"
@@ -29,6 +30,13 @@ DAMAGED = (
 
 HELD = 0
 """The kind under which `damaged` names memories whose inhibition edge is damaged."""
+
+_LAST_CHANGE = "SELECT ifnull(max(seq), 0) FROM changes"
+_SPACE = 0
+"""Number under which the log of changes names the whole space."""
+_INDEX = (
+    "INSERT INTO temp.fresh (rowid, tokens) SELECT num, CAST(tokens AS TEXT) FROM memories WHERE trashed_at IS NULL"
+)
 
 _INDEX_TROUBLE = ("missing from index", "wrong # of entries in index", "non-unique entry in index")
 _FULLTEXT_TROUBLE = ("fts5", "fulltext")
@@ -74,11 +82,25 @@ def examine(connection: apsw.Connection, damage: Damage) -> Iterator[None]:
 
 
 def examined(connection: apsw.Connection) -> Damage:
-    """Look at everything at once."""
+    """Look at everything at once, as of one moment, whatever other processes commit meanwhile."""
     damage = Damage()
-    for _ in examine(connection, damage):
-        pass
+    with _one_moment(connection):
+        for _ in examine(connection, damage):
+            pass
     return damage
+
+
+@contextmanager
+def _one_moment(connection: apsw.Connection) -> Iterator[None]:
+    """A transaction that only reads, unless one is open already."""
+    ours = not connection.in_transaction
+    if ours:
+        connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if ours and connection.in_transaction:  # SQLite ends one by itself where the disk fails
+            connection.execute("ROLLBACK")
 
 
 def leave_out(connection: apsw.Connection, damage: Damage) -> None:
@@ -107,6 +129,8 @@ def rebuild_indexes(connection: apsw.Connection) -> None:
 
 def rebuild_fulltext(connection: apsw.Connection) -> None:
     """Make the full-text index anew from the tokens of the memories outside the trash; inside a transaction."""
+    if not definitions.is_fulltext_sound(connection):
+        definitions.define_fulltext(connection)
     connection.execute("INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
     connection.execute("INSERT INTO fulltext (rowid, tokens) SELECT num, tokens FROM memories WHERE trashed_at IS NULL")
 
@@ -160,13 +184,21 @@ def _add(found: dict[int, list[tuple[int, int]]], kind: Sealed, connection: apsw
 
 
 def _fulltext(connection: apsw.Connection, damage: Damage) -> Iterator[None]:
-    """Compare each term's postings with those of an index made anew in memory."""
+    """Compare each term's postings with those of an index made anew in memory.
+
+    Memories may come and go between two slices: what changed since the first is indexed again before the two are compared.
+    """
     try:
+        if not definitions.is_fulltext_sound(connection):
+            damage.fulltext += 1
+            damage.indexes.append("fulltext: its definition is damaged")
+            return
+        before = _first(connection, _LAST_CHANGE)[0]
         connection.execute(
             f"""
             DROP TABLE IF EXISTS temp.fresh_terms; DROP TABLE IF EXISTS temp.fresh; DROP TABLE IF EXISTS temp.kept_terms;
             CREATE VIRTUAL TABLE temp.fresh USING fts5 (
-                tokens, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '{TOKEN_CHARACTERS}'"
+                tokens, content='', contentless_delete=1, tokenize="unicode61 remove_diacritics 0 tokenchars '{TOKEN_CHARACTERS}'"
             );
             CREATE VIRTUAL TABLE temp.fresh_terms USING fts5vocab (temp, fresh, instance);
             CREATE VIRTUAL TABLE temp.kept_terms USING fts5vocab (main, fulltext, instance);
@@ -174,20 +206,22 @@ def _fulltext(connection: apsw.Connection, damage: Damage) -> Iterator[None]:
         )
         last = _first(connection, "SELECT ifnull(max(num), 0) FROM memories")[0]
         for start in range(0, last + 1, SLICE):
-            connection.execute(
-                "INSERT INTO temp.fresh (rowid, tokens) SELECT num, CAST(tokens AS TEXT) FROM memories m "
-                "WHERE trashed_at IS NULL AND num BETWEEN ? AND ?",
-                (start, start + SLICE - 1),
-            )
+            connection.execute(f"{_INDEX} AND num BETWEEN ? AND ?", (start, start + SLICE - 1))
             yield
         terms = (
             "SELECT CAST(term AS BLOB) AS term, count(*), sum(doc), sum(doc * (doc % 65521)) FROM temp.{} GROUP BY 1"
         )
         fresh, kept = terms.format("fresh_terms"), terms.format("kept_terms")
-        counts = [
-            _first(connection, f"SELECT count(*) FROM ({one} EXCEPT {other})")[0]
-            for one, other in ((fresh, kept), (kept, fresh))
-        ]
+        with _one_moment(connection):
+            changed = "SELECT num FROM changes WHERE seq > ?"
+            if (_SPACE,) in connection.execute(changed, (before,)).fetchall():
+                return  # a backup was gone back to meanwhile: this compares nothing
+            connection.execute(f"DELETE FROM temp.fresh WHERE rowid IN ({changed})", (before,))
+            connection.execute(f"{_INDEX} AND num IN ({changed})", (before,))
+            counts = [
+                _first(connection, f"SELECT count(*) FROM ({one} EXCEPT {other})")[0]
+                for one, other in ((fresh, kept), (kept, fresh))
+            ]
         damage.fulltext += max(counts)
     except apsw.Error as error:
         damage.fulltext += 1

@@ -70,6 +70,8 @@ def connect(file: Path, *, flags: int = _READ_WRITE, immutable: bool = False) ->
     if immutable:
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     connection = apsw.Connection(name, flags=flags)
+    # What a statement puts aside would lie in a folder of the system's, and not even encrypted.
+    connection.execute("PRAGMA temp_store=MEMORY")
     key = key_of(file)
     # The store itself is not looked into: a file that this process closes takes its locks away (POSIX).
     if key is not None and (file.name == paths.STORE_FILE or not is_plain(file)):

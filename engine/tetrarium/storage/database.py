@@ -21,7 +21,7 @@ from typing import NoReturn, Protocol
 import apsw
 
 from tetrarium import errors, paths
-from tetrarium.storage import backups, checks, cipher, descriptors, effects, migrations, seals
+from tetrarium.storage import backups, checks, cipher, definitions, descriptors, effects, migrations, seals
 
 Connection = apsw.Connection
 """The name under which other rooms hand a transaction's connection through; only this room uses it."""
@@ -61,6 +61,7 @@ class Database:
         file = folder / paths.STORE_FILE
         refuse_unnameable(folder)
         with explained(file):
+            _refuse_link(file)
             if file.exists() and file.stat().st_size:
                 _refuse_foreign(file)
             else:
@@ -114,6 +115,7 @@ class Database:
             try:
                 self.connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
                 self.connection.execute("BEGIN IMMEDIATE")
+                self._refuse_newer()
                 yield self.connection
                 if self.witness:
                     self.witness.before_commit(self.connection)
@@ -143,6 +145,16 @@ class Database:
                 advice="Start Tetrarium again to use the file that is there now.",
             )
 
+    def _refuse_newer(self) -> None:
+        """A newer Tetrarium may bring the store up to date under a program that has it open: 2 µs in each transaction."""
+        version = self.connection.pragma("user_version")
+        if version != migrations.SCHEMA_VERSION:
+            raise errors.NewerSpace(
+                f"The space in {self.path.parent} was brought up to date by a newer Tetrarium (schema {version}, this one "
+                f"knows {migrations.SCHEMA_VERSION}) while it was open; nothing was stored.",
+                advice="Update Tetrarium here as well, and start it again.",
+            )
+
     def _roll_back(self) -> None:
         if not self.connection.in_transaction:
             return
@@ -166,7 +178,8 @@ class Database:
             try:
                 yield
             finally:
-                self.connection.execute("ROLLBACK")
+                if self.connection.in_transaction:  # SQLite ends one by itself where the disk fails
+                    self.connection.execute("ROLLBACK")
 
     def data_version(self) -> int:
         """A number that changes when another connection commits; 3 µs."""
@@ -272,6 +285,13 @@ def explained(file: Path) -> Iterator[None]:
         raise errors.DamagedSpace(
             f"{file} is damaged or is not a Tetrarium space; it was left as it is.", advice=_way_back(file.parent)
         ) from error
+    except apsw.SQLError as error:
+        if not definitions.are_damaged(file):
+            raise  # our mistake
+        raise errors.DamagedSpace(
+            f"{file} defines its tables otherwise than they were made ({error}): it is damaged; it was left as it is.",
+            advice=_way_back(file.parent),
+        ) from error
     except apsw.IOError as error:
         raise errors.SpaceUnavailable(
             f"The disk failed while {file.name} was in use ({error}); the last request was not stored.",
@@ -298,6 +318,16 @@ def _make_folder(folder: Path) -> None:
         raise errors.ReadOnlySpace(
             f"The folder {folder} cannot be made ({error.strerror}).", advice="Choose another with --data-dir."
         ) from error
+
+
+def _refuse_link(file: Path) -> None:
+    """Two folders with one store would have two hosts, two keys and two sets of backups, and its log in a third place: an
+    erasure could not prove what it says. A link to the folder is another name of it, and does no harm."""
+    if file.is_symlink():
+        raise errors.SpaceUnavailable(
+            f"{file} is a link to a store elsewhere; it was left as it is.",
+            advice=f"Name the folder in which the store lies with --data-dir: {file.resolve().parent}.",
+        )
 
 
 def _refuse_foreign(file: Path) -> None:

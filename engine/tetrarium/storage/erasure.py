@@ -68,6 +68,8 @@ def erase_in(file: Path, purged: Sequence[str], masked: Sequence[str], store: Da
                 seals.watch(connection)
             found = {how: _numbers(connection, ids) for how, ids in (("purge", purged), ("mask", masked))}
             if not any(found.values()):
+                if backups.is_newer_than_its_note(file):
+                    backups.seal_anew(file)  # an earlier pass failed between the two
                 return False
             # No block of the driver's own: after a failed write SQLite has rolled back already, and says so.
             connection.execute("BEGIN IMMEDIATE")

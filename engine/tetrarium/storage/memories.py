@@ -218,7 +218,7 @@ def replace_text(connection: apsw.Connection, num: int, draft: Draft, *, now: da
     )
     if trashed is None:
         connection.execute("INSERT INTO fulltext (rowid, tokens) VALUES (?, ?)", (num, " ".join(draft.tokens)))
-    log_change(connection, num, "edit", now)
+    log_change(connection, num, "mask", now)
 
 
 def rewrite(connection: apsw.Connection, num: int, draft: Draft, *, cause: str, now: datetime) -> None:

@@ -7,6 +7,7 @@ before it is opened for writing (database.py).
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import apsw
 
@@ -340,5 +341,8 @@ def apply(connection: apsw.Connection, *, application_id: int) -> None:
         connection.execute(f"PRAGMA application_id={application_id}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        # SQLite has rolled back by itself where the disk failed or is full; what is left to do may fail there, too.
+        with suppress(apsw.Error):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
         raise

@@ -7,6 +7,7 @@ needed are overwritten before they go (on drives that write elsewhere each time,
 from __future__ import annotations
 
 import os
+import shutil
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,20 @@ from tetrarium.storage import backups, cipher
 
 _PART = ".recoding"
 _BLOCK = 1 << 20
+
+
+def refuse_without_room(folder: Path) -> None:
+    """Every file is written anew beside itself, one after the other. A disk that fills up half-way would leave backups
+    under a key that nobody has any more. Raises DiskFull; then nothing changed."""
+    sizes = [
+        file.stat().st_size for file in (folder / paths.STORE_FILE, *(copy.file for copy in backups.copies(folder)))
+    ]
+    wanted = max(sizes) + max(sizes) // 4 + (1 << 20)
+    if shutil.disk_usage(folder).free < wanted:
+        raise errors.DiskFull(
+            f"Writing the files of {folder} anew needs {wanted / 1e6:.0f} MB of room, and there is less; nothing was changed.",
+            advice="Free some space, then try again.",
+        )
 
 
 def recode_store(folder: Path, old: bytes | None, new: bytes | None) -> None:
@@ -32,7 +47,9 @@ def recode_store(folder: Path, old: bytes | None, new: bytes | None) -> None:
             # Leaves the write-ahead log behind: refused while anybody else has the file open.
             if connection.pragma("journal_mode", "delete") != "delete":
                 raise apsw.BusyError
-            connection.execute("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
+            # Held until the connection is closed: what somebody stored meanwhile would be lost with the old file.
+            connection.pragma("locking_mode", "exclusive")
+            connection.execute("BEGIN EXCLUSIVE; COMMIT")
         except (apsw.BusyError, apsw.LockedError) as error:
             raise errors.SpaceBusy(
                 f"Another program has the space in {folder} open; nothing was changed.",
@@ -49,7 +66,9 @@ def recode_backups(folder: Path, old: bytes | None, new: bytes | None) -> list[s
         try:
             with closing(_opened(copy.file, key)) as connection:
                 _recode(connection, copy.file, key, new)
-        except (errors.DamagedSpace, apsw.Error):
+        except (errors.DamagedSpace, apsw.Error) as error:
+            if isinstance(error, apsw.FullError) and old is None:
+                continue  # it stays as it is, and is named among the plain files
             wipe(copy.file)
             backups.remove(copy)
             lost.append(copy.name)
@@ -73,7 +92,8 @@ def _recode(connection: apsw.Connection, file: Path, old: bytes | None, new: byt
         with closing(apsw.Connection(str(part))) as copy:
             if old is not None:
                 cipher.give(copy, old)
-            copy.execute("PRAGMA temp_store=MEMORY; PRAGMA journal_mode=MEMORY")
+            copy.pragma("temp_store", "memory")
+            copy.pragma("journal_mode", "memory")
             with copy.backup("main", connection, "main") as backup:
                 backup.step(-1)
             copy.execute("PRAGMA journal_mode=MEMORY")
@@ -104,6 +124,7 @@ def plain_files(folder: Path) -> list[str]:
 
 def _opened(file: Path, key: bytes | None) -> apsw.Connection:
     connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.pragma("temp_store", "memory")
     if key is not None:
         cipher.give(connection, key)
     return connection

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from PySide6.QtCore import QDateTime, QLocale, Signal
-from PySide6.QtWidgets import QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
 
 from tetrarium.model import HistoryEntry, RecallTrace
 from tetrarium_gui.panels.parts import EmptyState, PlainLabel, when
 from tetrarium_gui.panels.rows import Row, RowList
 from tetrarium_gui.panels.writing import button
-from tetrarium_gui.style import GRID, SIZE_SMALL, Theme
+from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
 from tetrarium_gui.words import t
 
 KEPT = 300
@@ -23,13 +24,17 @@ KEPT = 300
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One thing that a client did. kind: of the catalogue's section "activity"; trace: of a recall."""
+    """One thing that a client did. kind: of the catalogue's section "activity"; trace: of a recall; ids: what a question
+    was answered with; at: when, None for now; note: row of the audit that knows the ids, 0 for none."""
 
     kind: str
     client: str
     text: str
     memory_id: str = ""
     trace: RecallTrace | None = None
+    ids: tuple[str, ...] = ()
+    at: datetime | None = None
+    note: int = 0
 
 
 class ActivityPanel(QWidget):
@@ -38,6 +43,8 @@ class ActivityPanel(QWidget):
     memory_selected = Signal(str)
     memory_opened = Signal(str)
     recall_opened = Signal(object)  # RecallTrace
+    ids_opened = Signal(str, object)  # what was asked, and the ids that it was answered with
+    note_opened = Signal(str, int)  # the same, of which a row of the audit knows the ids
     undo_asked = Signal(int)
     redo_asked = Signal(int)
 
@@ -53,6 +60,12 @@ class ActivityPanel(QWidget):
         self.changes = RowList("activity.changes_name", columns, (0, 150, 150, 110))
         self.empty, self.unchanged = EmptyState(t("activity.empty"), theme), EmptyState(t("activity.unchanged"), theme)
         self.clients = PlainLabel(size=SIZE_SMALL)
+        self.who = QComboBox()
+        self.who.setAccessibleName(t("activity.who_name"))
+        self.who.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.who.addItem(t("activity.everybody"))
+        self.follow = QCheckBox(t("activity.follow"))
+        self.follow.setToolTip(t("activity.follow_tip"))
         self.undo = button("activity.undo", lambda: self._with_entry(self.undo_asked.emit))
         self.redo = button("activity.redo", lambda: self._with_entry(self.redo_asked.emit))
         self._lay_out()
@@ -61,6 +74,7 @@ class ActivityPanel(QWidget):
         self.changes.memory_opened.connect(self.memory_opened)
         self.feed.itemActivated.connect(lambda _: self._open())
         self.changes.keys_changed.connect(self._allow)
+        self.who.activated.connect(lambda _: self.show_feed())
         self.show_feed()
         self.show_history(())
 
@@ -74,7 +88,21 @@ class ActivityPanel(QWidget):
         """Put what happened on top of the feed; `show_feed` shows it."""
         for happening in happenings:
             self._seen += 1
-            self._feed.appendleft((self._seen, datetime.now(UTC), happening))
+            self._feed.appendleft((self._seen, happening.at or datetime.now(UTC), happening))
+
+    def set_following(self, follow: QAction) -> None:
+        """The switch of the command, here as well."""
+        self.follow.setChecked(follow.isChecked())
+        self.follow.toggled.connect(follow.setChecked)
+        follow.toggled.connect(self.follow.setChecked)
+
+    def show_clients(self, names: Sequence[str] | None) -> None:
+        """Who is connected now; None where nobody can know."""
+        if names is None:
+            self.clients.setText(t("activity.unwatched"))
+            return
+        told = ", ".join(f"{name} × {n}" if n > 1 else name for name, n in Counter(names).items())
+        self.clients.setText(t("activity.connected", names=visible(told)[:200]) if names else t("activity.nobody"))
 
     def show_history(self, entries: Sequence[HistoryEntry]) -> None:
         self._entries = {str(entry.id): entry for entry in entries}
@@ -92,19 +120,32 @@ class ActivityPanel(QWidget):
         self._allow()
 
     def show_feed(self) -> None:
-        """Show the feed as it is now."""
+        """Show the feed as it is now, of the chosen client."""
+        self._offer_clients()
+        chosen = self.who.currentData()
+        shown = [item for item in self._feed if chosen is None or item[2].client == chosen]
         self.feed.set_rows(
             Row(
                 str(number),
                 (_time(at), _client(done.client), t(f"activity.{done.kind}"), done.text),
                 done.memory_id,
+                tip=done.text,
             )
-            for number, at, done in self._feed
+            for number, at, done in sorted(shown, key=lambda item: (item[1], item[0]), reverse=True)
         )
         self.empty.setVisible(not self._feed)
         self.feed.setVisible(bool(self._feed))
-        names = sorted({_client(done.client) for _, _, done in self._feed})
-        self.clients.setText(t("activity.clients", names=", ".join(names)[:200]) if names else "")
+
+    def _offer_clients(self) -> None:
+        """Every client of the feed, to be shown alone; the choice stays."""
+        chosen = self.who.currentData()
+        names = sorted({done.client for _, _, done in self._feed} | ({chosen} if chosen is not None else set()))
+        if names != [self.who.itemData(at) for at in range(1, self.who.count())]:
+            while self.who.count() > 1:
+                self.who.removeItem(1)
+            for name in names:
+                self.who.addItem(visible(_client(name))[:60], name)
+            self.who.setCurrentIndex(max(0, self.who.findData(chosen)) if chosen is not None else 0)
 
     def _open(self) -> None:
         key = self.feed.current_key()
@@ -114,6 +155,10 @@ class ActivityPanel(QWidget):
                     self.recall_opened.emit(done.trace)
                 elif done.memory_id:
                     self.memory_opened.emit(done.memory_id)
+                elif done.note:
+                    self.note_opened.emit(f"{_client(done.client)}: {done.text}", done.note)
+                elif done.ids:
+                    self.ids_opened.emit(f"{_client(done.client)}: {done.text}", done.ids)
 
     @staticmethod
     def _state(entry: HistoryEntry) -> str:
@@ -133,18 +178,21 @@ class ActivityPanel(QWidget):
     def _lay_out(self) -> None:
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
-        pages: tuple[tuple[str, tuple[QWidget, ...], tuple[QWidget, ...]], ...] = (
-            ("activity.tab_feed", (self.clients,), (self.empty, self.feed)),
-            ("activity.tab_changes", (self.redo, self.undo), (self.unchanged, self.changes)),
+        pages: tuple[tuple[str, tuple[QWidget | None, ...], tuple[QWidget, ...]], ...] = (
+            ("activity.tab_feed", (self.clients, None, self.follow, self.who), (self.empty, self.feed)),
+            ("activity.tab_changes", (None, self.redo, self.undo), (self.unchanged, self.changes)),
         )
         for name, top, parts in pages:
             page, row = QWidget(), QHBoxLayout()
             column = QVBoxLayout(page)
             column.setContentsMargins(0, 0, 0, 0)
             row.setContentsMargins(GRID, GRID // 2, GRID, GRID // 2)
-            row.addStretch()
-            for part in top:
-                row.addWidget(part)
+            row.setSpacing(GRID)
+            for piece in top:
+                if piece is None:
+                    row.addStretch()
+                else:
+                    row.addWidget(piece)
             column.addLayout(row)
             for part in parts:
                 column.addWidget(part, 1)

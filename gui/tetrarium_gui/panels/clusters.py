@@ -12,6 +12,7 @@ from tetrarium.model import Cluster, ClusterDetail, ClusterPlan, PlanRecord
 from tetrarium_gui.panels.parts import EmptyState, PlainLabel
 from tetrarium_gui.panels.rows import Row, RowList
 from tetrarium_gui.panels.writing import Sheet, button
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, cluster_color, visible
 from tetrarium_gui.words import t
 
@@ -90,7 +91,7 @@ class ClustersPanel(QWidget):
             self.sheet.put_away()
             self._say(t("clusters.nothing", plan=t(f"clusters.{plan.cause.value}")))
             return
-        why = [visible(sentence)[:160] for sentence in plan.why[:WHYS]]
+        why = [visible(said(sentence))[:160] for sentence in plan.why[:WHYS]]
         if len(plan.why) > WHYS:
             why.append(t("clusters.more", count=len(plan.why) - WHYS))
         self.sheet.ask(

@@ -11,6 +11,7 @@ from tetrarium.connect import Found, Plan, Standing, as_diff
 from tetrarium_gui.panels.parts import PlainLabel
 from tetrarium_gui.panels.rows import Row, RowList
 from tetrarium_gui.panels.writing import TextBox, button
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, mono_font
 from tetrarium_gui.words import t
 
@@ -77,7 +78,7 @@ class ConnectionsView(QDialog):
         """What connecting would change, line by line."""
         self._plan = plan
         self.diff.show_text(as_diff(plan) or t("connections.same"))
-        self.told.setText("\n".join(plan.notes))
+        self.told.setText("\n".join(map(said, plan.notes)))
         self._allow()
 
     def tell(self, words: str) -> None:

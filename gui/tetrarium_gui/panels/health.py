@@ -10,6 +10,7 @@ from tetrarium_gui.panels.charts import Chart
 from tetrarium_gui.panels.parts import PlainLabel
 from tetrarium_gui.panels.rows import Row, RowList
 from tetrarium_gui.panels.writing import button
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, mono_font, plain_tip, visible
 from tetrarium_gui.words import t
 
@@ -74,9 +75,9 @@ class HealthPanel(QWidget):
         self.checks.set_rows(
             Row(
                 check.name,
-                (f"{SIGNS[check.state]} {check.name}", check.words),
+                (f"{SIGNS[check.state]} {said(check.name)}", said(check.words)),
                 ink=inks[check.state],
-                tip=f"{check.words} {check.remedy}".strip(),
+                tip=f"{said(check.words)} {said(check.remedy)}".strip(),
             )
             for check in found
         )
@@ -108,6 +109,7 @@ class HealthPanel(QWidget):
         column.addWidget(self.confidence)
         column.addStretch()
         area = QScrollArea()
+        area.setAccessibleName(t("window.health"))
         area.setWidgetResizable(True)
         area.setWidget(page)
         whole = QVBoxLayout(self)
@@ -132,7 +134,7 @@ def _figures(stats: SpaceStats) -> tuple[tuple[str, str], ...]:
         ("mean_size", f"{figures.mean_size:.1f}"),
         ("recalls", number.toString(stats.recalls)),
         ("void_mean", f"{stats.void_fraction_mean:.0%}"),
-        ("index", f"{stats.index} · {stats.index_note}".rstrip(" ·")),
-        ("model", f"{stats.model} · {stats.model_note}".rstrip(" ·")),
+        ("index", f"{stats.index} · {said(stats.index_note)}".rstrip(" ·")),
+        ("model", f"{stats.model} · {said(stats.model_note)}".rstrip(" ·")),
         ("store", number.formattedDataSize(stats.store_bytes)),
     )

@@ -12,9 +12,13 @@ from tetrarium.model import Contradiction, Inhibition, Memory, RecallTrace
 from tetrarium_gui.panels.parts import EmptyState, PlainLabel, when
 from tetrarium_gui.panels.rows import Row, RowList
 from tetrarium_gui.panels.writing import Sheet, button
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
 from tetrarium_gui.words import t
 
+PAGES = ("edges", "pairs", "waiting")
+CHAIN_WORDS = 80
+"""Characters of each memory of a chain that are told."""
 MOST_DIFFERENCES = 12
 """Memories that the preview names on each side."""
 
@@ -32,6 +36,7 @@ class InhibitionPanel(QWidget):
     supersede_asked = Signal(str, str)  # newer, older
     free_asked = Signal(str)  # a memory in quarantine that is harmless
     trash_asked = Signal(str)  # and one that is not
+    chain_shown = Signal(object)  # ids of the corrections that hang together, the oldest first
 
     def __init__(self, theme: Theme, excerpt_of: Callable[[str], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,10 +55,15 @@ class InhibitionPanel(QWidget):
         self.preview.setWordWrap(True)
         self.preview.setMargin(GRID)
         self.preview.hide()
+        self.chain = PlainLabel(size=SIZE_SMALL)
+        self.chain.setWordWrap(True)
+        self.chain.setMargin(GRID)
+        self.chain.hide()
         self.add = button("inhibition.add", self.add_asked.emit)
         self.lift = button("inhibition.lift", lambda: self._with_edge(self.lift_asked.emit), primary=True)
         self.amend = button("inhibition.amend", self._ask_reason)
-        self.compare = button("inhibition.compare", lambda: self._with_edge(self.preview_asked.emit))
+        self.compare = button("inhibition.compare", self._compare)
+        self._selected = ""
         self.both = button("inhibition.both_true", lambda: self._with_pair(self.both_true_asked.emit))
         self.supersede = button(
             "inhibition.supersede", lambda: self._with_pair(self.supersede_asked.emit), primary=True
@@ -74,6 +84,7 @@ class InhibitionPanel(QWidget):
         for empty in (self.empty, self.no_pairs, self.none_waits):
             empty.set_theme(theme)
         self.preview.setStyleSheet(f"color: {theme.text};")
+        self.chain.setStyleSheet(f"color: {theme.muted};")
 
     def show_edges(self, edges: Sequence[Inhibition]) -> None:
         self._edges = {f"{at}": edge for at, edge in enumerate(reversed(edges))}
@@ -86,7 +97,7 @@ class InhibitionPanel(QWidget):
     def show_pairs(self, pairs: Sequence[Contradiction]) -> None:
         self._pairs = {f"{pair.newer} {pair.older}": pair for pair in pairs}
         self.pairs.set_rows(
-            Row(key, (self._excerpt_of(pair.newer), pair.excerpt, pair.why), pair.newer)
+            Row(key, (self._excerpt_of(pair.newer), pair.excerpt, said(pair.why)), pair.newer)
             for key, pair in self._pairs.items()
         )
         self.no_pairs.setVisible(not pairs)
@@ -96,19 +107,29 @@ class InhibitionPanel(QWidget):
     def show_waiting(self, memories: Sequence[Memory]) -> None:
         """What waits in quarantine, newest first."""
         self.waiting.set_rows(
-            Row(m.id, (m.content[:300], m.quarantined, m.source.client, when(m.created_at)), m.id, tip=m.content)
+            Row(m.id, (m.content[:300], said(m.quarantined), m.source.client, when(m.created_at)), m.id, tip=m.content)
             for m in memories
         )
         self.none_waits.setVisible(not memories)
         self.waiting.setVisible(bool(memories))
         self.tabs.setTabText(2, t("inhibition.tab_waiting", count=len(memories)))
 
-    def show_preview(self, with_it: RecallTrace, without: RecallTrace) -> None:
-        """The last recall as it is, and as it would be if the chosen memory were released."""
+    def show_page(self, name: str) -> None:
+        """Bring one of PAGES to the front."""
+        self.tabs.setCurrentIndex(PAGES.index(name))
+
+    def set_selected(self, memory_id: str) -> None:
+        """A memory that was selected anywhere in the window: what would be without it can be looked at first."""
+        self._selected = memory_id
+        self._allow_comparing()
+
+    def show_preview(self, with_it: RecallTrace, without: RecallTrace, *, inhibiting: bool = False) -> None:
+        """The last recall as it is, and as it would be if the chosen memory were released, or were inhibited."""
         now, then = {h.id for h in with_it.blocks}, {h.id for h in without.blocks}
         came = [h.id for h in without.blocks if h.id not in now]
         went = [h.id for h in with_it.blocks if h.id not in then]
-        lines = [t("inhibition.preview", query=visible(with_it.query)[:120])]
+        words = "inhibition.preview_inhibiting" if inhibiting else "inhibition.preview"
+        lines = [t(words, query=visible(with_it.query)[:120])]
         for name, ids in (("inhibition.would_come", came), ("inhibition.would_go", went)):
             lines += [f"{t(name)} {visible(self._excerpt_of(i))[:110]}" for i in ids[:MOST_DIFFERENCES]]
         if len(lines) == 1:
@@ -139,6 +160,42 @@ class InhibitionPanel(QWidget):
         if memory_id := self.waiting.current_key():
             act(memory_id)
 
+    def _show_chain(self) -> None:
+        """What was corrected by what and that again, for the edge that is chosen; one edge alone says it in its row."""
+        edge = self._edges.get(self.edges.current_key())
+        ids = self._chain_of(edge) if edge is not None else ()
+        self.chain.setVisible(len(ids) > 2)
+        if len(ids) > 2:
+            words = [visible(self._excerpt_of(one))[:CHAIN_WORDS] for one in ids]
+            self.chain.setText(t("inhibition.chain", words=" → ".join(f"“{one}…”" for one in words)))
+        if edge is not None:
+            self.chain_shown.emit(ids)
+
+    def _chain_of(self, edge: Inhibition) -> tuple[str, ...]:
+        """From the oldest memory that was corrected to the one that holds now, over the edges in force."""
+        after = {e.target: e.successor for e in self._edges.values() if e.lifted_at is None and e.successor}
+        before = {successor: target for target, successor in after.items()}
+        first, seen = edge.target, {edge.target}
+        while (earlier := before.get(first)) is not None and earlier not in seen:
+            seen.add(earlier)
+            first = earlier
+        chain, here = [first], first
+        while (later := after.get(here)) is not None and later not in chain:
+            chain.append(later)
+            here = later
+        return tuple(chain)
+
+    def _compare(self) -> None:
+        """With the edge that is chosen lifted; with none chosen, with the selected memory inhibited."""
+        edge = self._edge()
+        if memory_id := edge.target if edge is not None else self._selected:
+            self.preview_asked.emit(memory_id)
+
+    def _allow_comparing(self) -> None:
+        lifting = self._edge() is not None
+        self.compare.setText(t("inhibition.compare" if lifting else "inhibition.compare_inhibited"))
+        self.compare.setEnabled(lifting or bool(self._selected))
+
     def _ask_reason(self) -> None:
         if (edge := self._edge()) is not None:
             self.sheet.ask(
@@ -151,20 +208,22 @@ class InhibitionPanel(QWidget):
             )
 
     def _allow(self) -> None:
-        for made in (self.lift, self.amend, self.compare):
+        for made in (self.lift, self.amend):
             made.setEnabled(self._edge() is not None)
+        self._allow_comparing()
         for made in (self.both, self.supersede):
             made.setEnabled(bool(self.pairs.current_key()))
         for made in (self.free, self.trash):
             made.setEnabled(bool(self.waiting.current_key()))
         self.preview.hide()
+        self._show_chain()
 
     def _lay_out(self) -> None:
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         edge_buttons, pair_buttons = (self.add, self.compare, self.amend, self.lift), (self.both, self.supersede)
         for name, parts, buttons in (
-            ("inhibition.tab_edges", (self.sheet, self.preview, self.empty, self.edges), edge_buttons),
+            ("inhibition.tab_edges", (self.sheet, self.preview, self.chain, self.empty, self.edges), edge_buttons),
             ("inhibition.tab_pairs", (self.no_pairs, self.pairs), pair_buttons),
             ("inhibition.tab_waiting", (self.none_waits, self.waiting), (self.trash, self.free)),
         ):
@@ -177,7 +236,7 @@ class InhibitionPanel(QWidget):
                 row.addWidget(made)
             column.addLayout(row)
             for part in parts:
-                column.addWidget(part, 0 if part in (self.sheet, self.preview) else 1)
+                column.addWidget(part, 0 if part in (self.sheet, self.preview, self.chain) else 1)
             self.tabs.addTab(page, t(name, count=0))
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)

@@ -19,15 +19,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tetrarium.model import Cluster, Inhibition, KnowledgeGraph, Memory, Neighbour, Standing, Version
+from tetrarium.model import AuditEntry, Cluster, Inhibition, KnowledgeGraph, Memory, Neighbour, Standing, Version
+from tetrarium_gui.panels.audit_log import did
 from tetrarium_gui.panels.facts import FactsView
 from tetrarium_gui.panels.fields import MemoryForm
-from tetrarium_gui.panels.parts import Chips, EmptyState, PlainLabel, category_icon
+from tetrarium_gui.panels.flow import FlowLayout
+from tetrarium_gui.panels.parts import Chips, EmptyState, PlainLabel, category_icon, lately, when
 from tetrarium_gui.panels.relations import RelationsView
+from tetrarium_gui.panels.rows import Row, RowList
 from tetrarium_gui.panels.versions import VersionsView
 from tetrarium_gui.panels.writing import Sheet, TextBox, button
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import GRID, SIZE_HEADING, SIZE_SMALL, Theme, category_color, visible
 from tetrarium_gui.words import t
+from tetrarium_gui.worker import WINDOW
 
 ACTIONS = {
     "edit": "ph.pencil-simple",
@@ -35,8 +40,12 @@ ACTIONS = {
     "inhibit": "ph.prohibit",
     "trash": "ph.trash",
 }
-TEXT_HEIGHT = 120
+TEXT_HEIGHT = 56
 READ, WRITE = 0, 1
+TABS_HEIGHT = 64
+"""What stands in the tabs scrolls: a low window keeps the tabs of its docks."""
+ACCESS = 3
+"""The tab that tells who read and wrote the memory."""
 
 
 class InspectorPanel(QWidget):
@@ -49,6 +58,7 @@ class InspectorPanel(QWidget):
     inhibit_asked = Signal(str, str)  # id, why
     release_asked = Signal(str)
     trash_asked = Signal(str)
+    access_asked = Signal()
 
     def __init__(self, theme: Theme, excerpt_of: Callable[[str], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,11 +76,14 @@ class InspectorPanel(QWidget):
         self.sheet = Sheet(self.content)
         self.facts, self.versions = FactsView(theme), VersionsView(theme)
         self.relations, self.form = RelationsView(theme, excerpt_of), MemoryForm(theme)
+        columns = [f"privacy.{name}" for name in ("at", "who", "did")]
+        self.access = RowList("inspector.access_name", columns, (64, 92, 0))
         self._lay_out()
         self.chips.chosen.connect(self.word_chosen)
         self.form.saved.connect(self.edit_asked)
         self.form.left.connect(self.stop_editing)
         self.relations.memory_asked.connect(self.memory_asked)
+        self.tabs.currentChanged.connect(lambda at: self.access_asked.emit() if at == ACCESS else None)
         self.versions.restore_asked.connect(self._edit_version)
 
     # --- what is shown --------------------------------------------------------------------------
@@ -117,6 +130,18 @@ class InspectorPanel(QWidget):
             self.relations.show_relations(self.memory, edges, neighbours, graph)
             self.tabs.setTabText(1, t("inspector.tab_versions", count=len(versions)))
 
+    def show_access(self, entries: Sequence[AuditEntry]) -> None:
+        """Who read and wrote the memory on show, newest first; looks of this window at whole screens aside."""
+        told = [entry for entry in entries if not (entry.client == WINDOW and entry.kind == "read")]
+        self.access.set_rows(
+            Row(
+                str(entry.seq),
+                (lately(entry.at), entry.client or t("privacy.nobody"), did(entry)),
+                tip=f"{when(entry.at)} · {entry.client} · {did(entry)}",
+            )
+            for entry in told
+        )
+
     def clear(self) -> None:
         self.stop_editing()
         self.sheet.put_away()
@@ -124,6 +149,11 @@ class InspectorPanel(QWidget):
         self._pages.setCurrentIndex(0)
 
     # --- what is wanted -------------------------------------------------------------------------
+    @property
+    def shows_access(self) -> bool:
+        """Whether somebody looks at who read it."""
+        return self.tabs.currentIndex() == ACCESS
+
     @property
     def is_editing(self) -> bool:
         return self._body.currentIndex() == WRITE
@@ -190,20 +220,23 @@ class InspectorPanel(QWidget):
         return made
 
     def _lay_out(self) -> None:
-        heading, actions = QHBoxLayout(), QHBoxLayout()
+        heading, actions = QHBoxLayout(), FlowLayout(spacing=GRID // 2)
         for part in (self.icon, self.title):
             heading.addWidget(part)
         self.standing.setWordWrap(True)
         self.standing.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         heading.addWidget(self.standing, 1)
-        actions.setSpacing(GRID // 2)
         for made in self.buttons.values():
             actions.addWidget(made)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
-        self.tabs.addTab(_scrolled(self.facts), t("inspector.tab_facts"))
+        self.tabs.addTab(_scrolled(self.facts, "inspector.tab_facts"), t("inspector.tab_facts"))
         self.tabs.addTab(self.versions, t("inspector.tab_versions", count=0))
         self.tabs.addTab(self.relations, t("inspector.tab_relations"))
+        self.tabs.addTab(self.access, t("inspector.tab_access"))
+        self.tabs.setMinimumHeight(TABS_HEIGHT)
+        self.tabs.tabBar().setUsesScrollButtons(True)
+        self.tabs.setUsesScrollButtons(True)
         reading = QWidget()
         column = QVBoxLayout(reading)
         column.setContentsMargins(0, 0, 0, 0)
@@ -216,7 +249,7 @@ class InspectorPanel(QWidget):
         column.addWidget(self.tabs, 4)
         self._body = QStackedLayout()
         self._body.addWidget(reading)
-        self._body.addWidget(self.form)
+        self._body.addWidget(_scrolled(self.form, "inspector.edit"))
         page = QWidget()
         whole = QVBoxLayout(page)
         whole.setContentsMargins(GRID + GRID // 2, GRID, GRID + GRID // 2, GRID)
@@ -231,14 +264,15 @@ class InspectorPanel(QWidget):
 def _standing_words(memory: Memory) -> str:
     """How a memory stands, and why where it is silent."""
     if memory.standing is Standing.QUARANTINED:
-        return t("inspector.quarantined", why=visible(memory.quarantined))
+        return t("inspector.quarantined", why=visible(said(memory.quarantined)))
     if memory.standing is Standing.INHIBITED:
         return t("inspector.inhibited" if memory.superseded_by else "inspector.by_hand")
     return t("inspector.pinned" if memory.pinned else "inspector.live")
 
 
-def _scrolled(inner: QWidget) -> QScrollArea:
+def _scrolled(inner: QWidget, name: str) -> QScrollArea:
     area = QScrollArea()
+    area.setAccessibleName(t(name))
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(inner)

@@ -50,6 +50,13 @@ def day(moment: datetime) -> str:
     return QLocale().toString(QDateTime.fromSecsSinceEpoch(round(moment.timestamp())), t("common.day"))
 
 
+def lately(moment: datetime) -> str:
+    """A moment where there is little room: the time of today, else the day."""
+    told = QDateTime.fromSecsSinceEpoch(round(moment.timestamp()))
+    is_today = told.date() == QDateTime.currentDateTime().date()
+    return QLocale().toString(told, t("common.time" if is_today else "common.day_short"))
+
+
 def day_of(seconds: float) -> str:
     """The same for seconds since 1970."""
     return QLocale().toString(QDateTime.fromSecsSinceEpoch(round(seconds)), t("common.day"))

@@ -46,6 +46,7 @@ class RowList(QTreeWidget):
         self.setUniformRowHeights(True)
         self.setAllColumnsShowFocus(True)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)  # by rows, the last one stays cut
         modes = QAbstractItemView.SelectionMode
         self.setSelectionMode(modes.ExtendedSelection if several else modes.SingleSelection)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

@@ -5,14 +5,15 @@ The effect is a rehearsal of the last recall: it changes nothing. "Keep" makes t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QScrollArea, QSlider, QSpinBox, QVBoxLayout, QWidget
 
-from tetrarium.model import RecallTrace
-from tetrarium_gui.panels.parts import PlainLabel
+from tetrarium.model import LetThrough, RecallTrace
+from tetrarium_gui.panels.parts import PlainLabel, lately
+from tetrarium_gui.panels.rows import Row, RowList
 from tetrarium_gui.panels.writing import button
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, mono_font
 from tetrarium_gui.words import t
@@ -30,6 +31,9 @@ SHARES: dict[str, float] = {
 }
 """Dials by the names of `Settings`, with their greatest value."""
 BUDGET = "default_budget"
+THEMES_HEIGHT = 110
+OLDEST = "oldest"
+"""Key of the theme that an earlier version kept as ids alone; it has no id of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +49,17 @@ class SettingsPanel(QWidget):
     tried = Signal(object)  # Dials
     kept = Signal(object)  # Dials
     defaults_asked = Signal()
+    void_again_asked = Signal(str)  # id of a theme
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, excerpt_of: Callable[[str], str] = str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._excerpt_of = excerpt_of
+        self.themes = RowList("settings.themes_name", ["settings.themes", "settings.since"], (0, 70))
+        self.themes.setFixedHeight(THEMES_HEIGHT)
+        self.no_themes = PlainLabel(t("settings.no_themes"), size=SIZE_SMALL)
+        self.no_themes.setWordWrap(True)
+        self.void_again = button("settings.void_again", self._void_again)
+        self.themes.keys_changed.connect(self._allow)
         self.dials: dict[str, QSlider] = {}
         self.budget = QSpinBox()
         self.budget.setRange(100, 200_000)
@@ -68,9 +80,11 @@ class SettingsPanel(QWidget):
         self.budget.valueChanged.connect(lambda _: self._pause.start())
         self._lay_out()
         self.set_theme(theme)
+        self.show_themes(())
 
     def set_theme(self, theme: Theme) -> None:
-        self.effect.setStyleSheet(f"color: {theme.muted};")
+        for label in (self.effect, self.no_themes):
+            label.setStyleSheet(f"color: {theme.muted};")
 
     def set_values(self, values: Mapping[str, float | int | str]) -> None:
         """Show settings as they are in force, without trying them."""
@@ -86,6 +100,21 @@ class SettingsPanel(QWidget):
     def values(self) -> Dials:
         shares = {name: slider.value() / STEPS for name, slider in self.dials.items()}
         return Dials({**shares, BUDGET: self.budget.value()})
+
+    def show_themes(self, themes: Sequence[LetThrough]) -> None:
+        """What no recall voids, newest first."""
+        self.themes.set_rows(
+            Row(
+                theme.id or OLDEST,
+                (" · ".join(theme.words) or self._excerpt_of(theme.members[0]), lately(theme.since)),
+                tip=t("settings.theme_tip", count=len(theme.members)),
+            )
+            for theme in themes
+        )
+        self.themes.setVisible(bool(themes))
+        self.void_again.setVisible(bool(themes))
+        self.no_themes.setVisible(not themes)
+        self._allow()
 
     def invite(self) -> None:
         """There is a recall now that the dials can be tried on."""
@@ -133,13 +162,26 @@ class SettingsPanel(QWidget):
         column.addLayout(form)
         column.addWidget(self.effect)
         column.addLayout(foot)
+        column.addSpacing(2 * GRID)
+        column.addWidget(PlainLabel(t("settings.themes_heading"), bold=True))
+        column.addWidget(self.no_themes)
+        column.addWidget(self.themes)
+        column.addWidget(self.void_again, 0, Qt.AlignmentFlag.AlignRight)
         column.addStretch()
         area = QScrollArea()
+        area.setAccessibleName(t("window.settings"))
         area.setWidgetResizable(True)
         area.setWidget(page)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(area)
+
+    def _void_again(self) -> None:
+        if key := self.themes.current_key():
+            self.void_again_asked.emit("" if key == OLDEST else key)
+
+    def _allow(self) -> None:
+        self.void_again.setEnabled(bool(self.themes.current_key()))
 
     def _turned(self, name: str, at: int) -> None:
         self._say(name, at)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QListWidget, QVBoxLayout, QWidget
 from tetrarium.model import Memory, Version
 from tetrarium_gui.panels.parts import PlainLabel, when
 from tetrarium_gui.panels.writing import READ_AT_ONCE, TextBox, button
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
 from tetrarium_gui.words import t
 
@@ -75,7 +76,7 @@ class VersionsView(QWidget):
         self._memory, self._versions = memory, versions
         self.list.clear()
         for version in versions:
-            cause = visible(version.cause)
+            cause = visible(said(version.cause))
             self.list.addItem(t("versions.row", revision=version.revision, when=when(version.replaced_at), cause=cause))
         for part in (self.list, self.text, self.use):
             part.setVisible(bool(versions))

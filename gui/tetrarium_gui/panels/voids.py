@@ -13,14 +13,19 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QStackedLa
 from tetrarium.model import Candidate, Explanation, Reason, RecallState, RecallTrace
 from tetrarium_gui.panels.budget import BudgetBar
 from tetrarium_gui.panels.charts import Chart
+from tetrarium_gui.panels.flow import FlowLayout
+from tetrarium_gui.panels.gaps import GapChart
 from tetrarium_gui.panels.parts import EmptyState, PlainLabel
 from tetrarium_gui.panels.writing import button
 from tetrarium_gui.panels.zones import ZoneTree
-from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
+from tetrarium_gui.sentences import said
+from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, plain_tip, visible
 from tetrarium_gui.words import t
 
 PASSES = ("candidates", "carve", "fit")
 """The passes in their order; the last one is the answer."""
+LONGEST = 160
+"""Characters of a question that stand over its answer."""
 STEP = 900
 """Milliseconds for which a replay shows each pass."""
 
@@ -50,6 +55,8 @@ class VoidsPanel(QWidget):
             label.setWordWrap(True)
         self.explanation.hide()
         self.chart, self.budget = Chart("voids.chart", theme), BudgetBar(theme)
+        self.gaps = GapChart(theme)
+        self._selected = ""
         self.zones = ZoneTree(theme, excerpt_of)
         self.steps = QButtonGroup(self)
         self.passes = [self._pass_button(at, name) for at, name in enumerate(PASSES)]
@@ -69,10 +76,11 @@ class VoidsPanel(QWidget):
         self.zones.menu_asked.connect(self.menu_asked)
         self.zones.currentItemChanged.connect(lambda *_: self._allow())
         self.chart.picked.connect(self._pick)
+        self.gaps.zone_picked.connect(self.zones.choose_zone)
         self._allow()
 
     def set_theme(self, theme: Theme) -> None:
-        self.theme = self.budget.theme = self.zones.theme = theme
+        self.theme = self.budget.theme = self.zones.theme = self.gaps.theme = theme
         self.empty.set_theme(theme)
         self.chart.set_theme(theme)
         self.summary.setStyleSheet(f"color: {theme.muted};")
@@ -83,7 +91,8 @@ class VoidsPanel(QWidget):
         """Show a recall. note: what is special about it, such as that it is a rehearsal."""
         self.trace = trace
         self._order = tuple(sorted(trace.candidates, key=lambda c: -c.score))
-        self.question.setText(visible(trace.query)[:300])
+        self.question.setText(visible(trace.query)[:LONGEST])
+        self.question.setToolTip(plain_tip(trace.query))
         words = t(
             "voids.summary",
             candidates=len(trace.candidates),
@@ -92,9 +101,10 @@ class VoidsPanel(QWidget):
             target=trace.void_target,
             inhibited=trace.inhibited_skipped,
         )
-        self.summary.setText("\n".join(filter(None, (words, visible(trace.note), note))))
+        self.summary.setText("\n".join(filter(None, (words, visible(said(trace.note)), note))))
         self.explanation.hide()
         self.budget.show_trace(trace)
+        self.gaps.show_trace(trace)
         self.zones.show_trace(trace)
         self.show_pass(len(PASSES) - 1)
         self._pages.setCurrentIndex(1)
@@ -102,15 +112,22 @@ class VoidsPanel(QWidget):
 
     def show_explanation(self, told: Explanation) -> None:
         """Why one memory was or was not answered, and what would have to be different."""
-        lines = [t("voids.explained", what=visible(self._excerpt_of(told.memory_id))[:90]), visible(told.why)]
+        lines = [t("voids.explained", what=visible(self._excerpt_of(told.memory_id))[:90]), visible(said(told.why))]
         if told.changes:
-            lines.append(t("voids.would_need", changes=visible("; ".join(change.text for change in told.changes))))
+            lines.append(
+                t("voids.would_need", changes=visible("; ".join(said(change.text) for change in told.changes)))
+            )
         elif told.remedy:
-            lines.append(visible(told.remedy))
+            lines.append(visible(said(told.remedy)))
         self.explanation.setText("\n".join(lines))
         self.explanation.show()
         if (item := self.zones.currentItem()) is not None:
             self.zones.scrollToItem(item)
+
+    def set_selected(self, memory_id: str) -> None:
+        """A memory that was selected anywhere in the window: one may ask why it, no candidate, was not answered."""
+        self._selected = memory_id
+        self._allow()
 
     def play(self) -> None:
         """From the candidates to the answer, a pass at a time."""
@@ -137,6 +154,8 @@ class VoidsPanel(QWidget):
             return
         order = self._order
         colors = [self._color(candidate) for candidate in order]
+        self.budget.setVisible(self.shown_pass == len(PASSES) - 1)  # before, nothing is known of it
+        self._charts.setCurrentWidget(self.gaps if self.shown_pass == 1 and self.trace.void_zones else self.chart)
         if self.shown_pass == 0:
             self.chart.bars(range(len(order)), [c.score for c in order], colors)
         else:
@@ -158,11 +177,11 @@ class VoidsPanel(QWidget):
             self.memory_selected.emit(self._order[at].id)
 
     def _ask_why(self) -> None:
-        if memory_id := self.zones.current_id():
+        if memory_id := self.zones.current_id() or self._selected:
             self.why_asked.emit(memory_id)
 
     def _allow(self) -> None:
-        self.why.setEnabled(bool(self.zones.current_id()))
+        self.why.setEnabled(bool(self.zones.current_id() or self._selected))
         for made in (self.once, self.always):
             made.setEnabled(bool(self.zones.voided()))
 
@@ -174,15 +193,18 @@ class VoidsPanel(QWidget):
         return made
 
     def _lay_out(self) -> None:
-        left, right, steps, deeds = QVBoxLayout(), QVBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        left, right, deeds = QVBoxLayout(), QVBoxLayout(), QHBoxLayout()
+        steps = FlowLayout(spacing=GRID // 2)
         for made in (*self.passes, self.replay):
             steps.addWidget(made)
-        steps.addStretch()
         left.setSpacing(GRID)
         for part in (self.question, self.summary):
             left.addWidget(part)
         left.addLayout(steps)
-        left.addWidget(self.chart, 1)
+        self._charts = QStackedLayout()
+        self._charts.addWidget(self.chart)
+        self._charts.addWidget(self.gaps)
+        left.addLayout(self._charts, 1)
         left.addWidget(self.budget)
         deeds.addStretch()
         for made in (self.why, self.once, self.always):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QTextCursor, QTextOption
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCursor, QTextOption
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -82,6 +82,18 @@ class TextBox(QPlainTextEdit):
             self.done.emit()
             return
         super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Ctrl+Z with nothing to take back in the text means the last deed of the window."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            keys, document = QKeySequence.StandardKey, self.document()
+            idle = (event.matches(keys.Undo) and not document.isUndoAvailable()) or (
+                event.matches(keys.Redo) and not document.isRedoAvailable()
+            )
+            if idle:
+                event.ignore()
+                return True
+        return super().event(event)
 
     def _break_where_needed(self, text: str) -> None:
         long_word = len(text) > LONGEST_WORD and max(map(len, text.split()), default=0) > LONGEST_WORD

@@ -10,10 +10,11 @@ from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem
 
 from tetrarium.model import Candidate, Reason, RecallTrace
 from tetrarium_gui.panels.parts import reason_words
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import Theme, mono_font, text_font, visible
 from tetrarium_gui.words import t
 
-ID_ROLE, VOID_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+ID_ROLE, VOID_ROLE, ZONE_ROLE = (Qt.ItemDataRole.UserRole + at for at in range(3))
 COLUMNS = ("memory", "score", "tokens", "why")
 WIDTHS = (440, 64, 64)
 LONGEST_THEME = 60
@@ -47,6 +48,15 @@ class ZoneTree(QTreeWidget):
         item = self.currentItem()
         return str(item.data(0, ID_ROLE) or "") if item is not None else ""
 
+    def choose_zone(self, zone: int) -> None:
+        """Make the group of a zone of the trace the current one, and open it."""
+        for at in range(self.topLevelItemCount()):
+            item = self.topLevelItem(at)
+            if item is not None and item.data(0, ZONE_ROLE) == zone:
+                item.setExpanded(True)
+                self.setCurrentItem(item)
+                self.scrollToItem(item, QTreeWidget.ScrollHint.PositionAtTop)
+
     def voided(self) -> tuple[str, ...]:
         """What is off topic of what is chosen: the memory, or every member of the zone."""
         item = self.currentItem()
@@ -59,12 +69,14 @@ class ZoneTree(QTreeWidget):
         kept = self._group(t("voids.kept", count=len(trace.blocks)), "", "", self.theme.accent)
         for hit in trace.blocks:
             if hit.id in by_id:
-                self._row(kept, by_id[hit.id], t("voids.kept_why"))
-        for zone in trace.void_zones:
+                theme = visible(", ".join(by_id[hit.id].theme))
+                self._row(kept, by_id[hit.id], t("voids.let_why", theme=theme) if theme else t("voids.kept_why"))
+        for number, zone in enumerate(trace.void_zones):
             words = visible(" · ".join(zone.theme))[:LONGEST_THEME]
-            why = t("voids.zone_fit", profile=zone.profile, gap=zone.gap, reason=visible(zone.reason))
+            why = t("voids.zone_fit", profile=zone.profile, gap=zone.gap, reason=visible(said(zone.reason)))
             title = t("voids.zone", theme=words, count=len(zone.members))
             group = self._group(title, f"{zone.best_score:.2f}", why, self.theme.muted, zone.members)
+            group.setData(0, ZONE_ROLE, number)
             for member in zone.members:
                 if member in by_id:
                     self._row(group, by_id[member], reason_words(by_id[member].reason))

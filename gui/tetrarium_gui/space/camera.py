@@ -139,9 +139,8 @@ class Camera:
         """Unit vectors in the world: right, up, and back (from the centre towards the eye)."""
         ca, sa = np.cos(self.pose.azimuth), np.sin(self.pose.azimuth)
         ce, se = np.cos(self.pose.elevation), np.sin(self.pose.elevation)
-        back = np.array([ce * ca, ce * sa, se])
-        right = np.array([-sa, ca, 0.0])
-        return right, np.cross(back, right), back
+        up = np.array([-se * ca, -se * sa, ce])  # back × right, written out: a frame asks a dozen times
+        return np.array([-sa, ca, 0.0]), up, np.array([ce * ca, ce * sa, se])
 
     def eye(self) -> Float64:
         return np.asarray(self.pose.centre) + self.axes()[2] * self.pose.distance

@@ -10,8 +10,8 @@ import numpy as np
 
 from tetrarium.model import Bool, Int64, UInt8
 from tetrarium_gui.space.motion import Motion
+from tetrarium_gui.space.offscreen import Canvas
 from tetrarium_gui.space.scene import FLAG_HIDDEN, STATE_FADING, Scene
-from tetrarium_gui.space.tetrahedra import GLCanvas
 from tetrarium_gui.space.travel import RECORD, flights, moved_rows
 
 MOST_TURNING = 200
@@ -36,13 +36,13 @@ class Happenings:
         look[self._flying, 2] |= FLAG_HIDDEN
         look[self._turning, 1] = STATE_FADING
 
-    def leave(self, earlier: Scene | None, scene: Scene, canvas: GLCanvas) -> None:
+    def leave(self, earlier: Scene | None, scene: Scene, canvas: Canvas) -> None:
         """A new scene comes: what still flies arrives at once; what turns goes on turning where rows are the same."""
         self.end_flight(canvas)
         if earlier is None or not self._stands(earlier, scene):
             self._turning = _NONE
 
-    def between(self, earlier: Scene | None, scene: Scene, looks: UInt8, canvas: GLCanvas) -> bool:
+    def between(self, earlier: Scene | None, scene: Scene, looks: UInt8, canvas: Canvas) -> bool:
         """Set in motion what differs; True when anything does. looks: (n, 4) of the new scene."""
         if earlier is None or self._motion.reduced:
             return False
@@ -65,7 +65,7 @@ class Happenings:
             self._waiting = pairs
             self._begin_waiting(scene)
 
-    def end_flight(self, canvas: GLCanvas) -> None:
+    def end_flight(self, canvas: Canvas) -> None:
         """Everything is where it belongs."""
         if len(self._flying):
             self._flying = _NONE

@@ -52,6 +52,10 @@ class _Taken:
         self._boxes[: len(boxes)] = np.array(boxes).reshape(-1, 4)
         self._count = len(boxes)
 
+    @property
+    def some(self) -> bool:
+        return self._count > 0
+
     def add(self, box: Box) -> None:
         self._boxes[self._count] = box
         self._count += 1
@@ -110,11 +114,10 @@ def place_labels(
             text = f"{text}  {QLocale().toString(cluster.size)}"
         width, height = measure.horizontalAdvance(text) + 8, measure.height() + 2
         reach = max(7.0, min(pixels[at] / 2, camera.height * 0.36) * 0.9) + 3
-        places = [
-            box
-            for box in _around(float(seen[at, 0]), float(seen[at, 1]), float(reach), width, height)
-            if _inside(box, camera) and not names.meets(box)
-        ]
+        around = _around(float(seen[at, 0]), float(seen[at, 1]), float(reach), width, height)
+        # Other places than below are looked for only where there are hits to make way for: that is the dear part.
+        tried = around if lights.some else around[:1]
+        places = [box for box in tried if _inside(box, camera) and not names.meets(box)]
         box = next((box for box in places if not lights.meets(box)), places[0] if places and found[at] else None)
         if box is None:
             continue

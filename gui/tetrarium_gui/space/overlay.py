@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QPen, QPixmap
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from tetrarium.model import Bool
 from tetrarium_gui.space import beacons, gizmo, legend
 from tetrarium_gui.space.camera import Camera
 from tetrarium_gui.space.labels import LONGEST_LABEL, Box, Label, place_labels
+from tetrarium_gui.space.lettering import Lettering
 from tetrarium_gui.space.scene import Scene
 from tetrarium_gui.state import ColorBy, Link
 from tetrarium_gui.style import (
@@ -37,8 +37,6 @@ from tetrarium_gui.words import t
 
 POINTER_MARGIN = 12.0
 """Pixels between the edge of the picture and a mark that points out of it."""
-TAGS_KEPT = 256
-"""Painted names that are kept."""
 CARD_WIDTH = 320
 CARD_LINES = 4
 
@@ -86,7 +84,7 @@ class Overlay(QWidget):
         self.unavailable = False
         self.badge = ""
         self.labels: list[Label] = []
-        self._tags = lru_cache(maxsize=TAGS_KEPT)(_name_tag)  # of this widget: pictures must not outlive the program's
+        self._lettering = Lettering()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -133,12 +131,9 @@ class Overlay(QWidget):
             present=self.present,
             taken=taken,
         )
-        ratio, ink = self.devicePixelRatioF(), self.theme.text
         for label in self.labels:
             painter.setOpacity(label.opacity)
-            painter.drawPixmap(
-                round(label.box[0]), round(label.box[1]), self._tags(label.text, self.theme, ratio, SIZE_TEXT, ink)
-            )
+            self._lettering.draw(painter, label.text, label.box[0] + 4, label.box[1] + 1, font, self.theme)
         painter.setOpacity(1.0)
 
     def legend_lines(self) -> list[legend.Line]:
@@ -176,8 +171,8 @@ class Overlay(QWidget):
             painter.setBrush(color)
             painter.drawEllipse(other, 3.5, 3.5)
             word = visible(link.kind)[:LONGEST_LABEL]
-            tag = self._tags(word, self.theme, self.devicePixelRatioF(), SIZE_SMALL, color.name())
-            painter.drawPixmap(((one + other) / 2 + QPointF(2, -18)).toPoint(), tag)
+            at = (one + other) / 2 + QPointF(6, -16)
+            self._lettering.draw(painter, word, at.x(), at.y(), text_font(SIZE_SMALL), self.theme, ink=color.name())
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _paint_successions(self, painter: QPainter, scene: Scene) -> None:
@@ -285,10 +280,9 @@ class Overlay(QWidget):
         if not self.caption:
             return
         width = self.width() - 24.0 * GRID
-        metrics = QFontMetricsF(text_font(SIZE_HEADING, bold=True))
-        text = metrics.elidedText(self.caption, Qt.TextElideMode.ElideRight, width)
-        tag = self._tags(text, self.theme, self.devicePixelRatioF(), SIZE_HEADING, self.theme.text)
-        painter.drawPixmap(2 * GRID - 4, 2 * GRID - 4, tag)
+        font = text_font(SIZE_HEADING, bold=True)
+        text = QFontMetricsF(font).elidedText(self.caption, Qt.TextElideMode.ElideRight, width)
+        self._lettering.draw(painter, text, 2 * GRID, 2 * GRID - 4, font, self.theme)
 
     def _paint_card(self, painter: QPainter, card: Card) -> None:
         font, small = text_font(SIZE_TEXT), text_font(SIZE_SMALL)
@@ -316,23 +310,3 @@ class Overlay(QWidget):
         painter.setPen(QColor(self.theme.muted))
         shown = painter.fontMetrics().elidedText(card.line, Qt.TextElideMode.ElideRight, CARD_WIDTH - 3 * GRID)
         painter.drawText(QPointF(box.left() + 1.75 * GRID, baseline + 4), shown)
-
-
-def _name_tag(text: str, theme: Theme, ratio: float, size: int, ink: str) -> QPixmap:
-    """A name with its halo, painted once: outlining letters anew costs 1 ms a name and frame (measured)."""
-    font = text_font(size, bold=True)
-    metrics = QFontMetricsF(font)
-    tag = QPixmap(QSizeF((metrics.horizontalAdvance(text) + 10) * ratio, (metrics.height() + 6) * ratio).toSize())
-    tag.setDevicePixelRatio(ratio)
-    tag.fill(Qt.GlobalColor.transparent)
-    path = QPainterPath()
-    path.addText(QPointF(4, metrics.ascent() + 1), font, text)
-    painter = QPainter(tag)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    halo = QPen(
-        QColor(theme.canvas_top), 3.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin
-    )
-    painter.strokePath(path, halo)
-    painter.fillPath(path, QColor(ink))
-    painter.end()
-    return tag

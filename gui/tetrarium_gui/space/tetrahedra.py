@@ -38,6 +38,11 @@ SOFTWARE_RENDERERS = ("llvmpipe", "softpipe", "swiftshader", "gdi generic", "bas
 LEAST_CAPACITY = 1024
 
 
+def is_software(renderer: str) -> bool:
+    """Whether what calls itself so draws on the processor."""
+    return any(name in renderer.lower() for name in SOFTWARE_RENDERERS)
+
+
 def surface_format(*, samples: int) -> QSurfaceFormat:
     """OpenGL 3.3 core with 24 bits of depth; set as default before the application is made."""
     wanted = QSurfaceFormat()
@@ -307,7 +312,8 @@ class Tetrahedra(GLGraphicsItem):  # type: ignore[misc]  # pyqtgraph publishes n
 
 
 class GLCanvas(GLViewWidget):  # type: ignore[misc]  # pyqtgraph publishes no types
-    """The OpenGL pane: pyqtgraph's widget with our camera and one item. Mouse events pass to the view above."""
+    """The OpenGL pane on a graphics card: pyqtgraph's widget with our camera and one item. Mouse events pass to the view
+    above. Where there is none, `offscreen` draws."""
 
     failed = Signal(str)
     ready = Signal(str)
@@ -324,7 +330,7 @@ class GLCanvas(GLViewWidget):  # type: ignore[misc]  # pyqtgraph publishes no ty
 
     @property
     def renders_in_software(self) -> bool:
-        return any(name in self.renderer.lower() for name in SOFTWARE_RENDERERS)
+        return is_software(self.renderer)
 
     def initializeGL(self) -> None:
         """Called for every new context. A driver that cannot do 3.3 is reported once, then the flat view takes over."""

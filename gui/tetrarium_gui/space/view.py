@@ -24,6 +24,7 @@ from tetrarium_gui.space.hands import Hands
 from tetrarium_gui.space.happenings import Happenings, Pairs
 from tetrarium_gui.space.marking import Marking
 from tetrarium_gui.space.motion import Motion
+from tetrarium_gui.space.offscreen import Canvas, OffscreenCanvas, software_opengl
 from tetrarium_gui.space.overlay import Card, Overlay
 from tetrarium_gui.space.picking import pick
 from tetrarium_gui.space.replay import Replay
@@ -43,6 +44,8 @@ class SpaceView(Marking, QWidget):
     hovered = Signal(str)
     notice = Signal(str)
     menu_asked = Signal(QPoint)
+    OFF_SCREEN = True
+    """Whether the space is drawn off the screen where OpenGL runs on the processor; tests of the other canvas say no."""
 
     def __init__(self, state: WindowState, theme: Theme, *, opengl: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,10 +82,14 @@ class SpaceView(Marking, QWidget):
         self._rest.setInterval(REST)
         self._rest.timeout.connect(self._take_detail)
 
-        self.gl: GLCanvas | None = None
+        self.gl: Canvas | None = None
         self.flat: FlatCanvas | None = None
         if opengl:
-            self.gl = GLCanvas(self.camera, self._air, self)
+            software = software_opengl() if self.OFF_SCREEN else None
+            if software is not None:
+                self.gl = OffscreenCanvas(self.camera, self._air, software, self)
+            else:
+                self.gl = GLCanvas(self.camera, self._air, self)
             self.gl.failed.connect(self._fall_back, Qt.ConnectionType.QueuedConnection)
             self.gl.ready.connect(self._tell_renderer, Qt.ConnectionType.QueuedConnection)
         else:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QObject
 
 from tetrarium.model import (
+    AuditEntry,
     Changes,
     Inhibition,
     KnowledgeGraph,
@@ -15,9 +18,14 @@ from tetrarium.model import (
     SearchResult,
     Version,
 )
+from tetrarium_gui.panels.filters import Filter
 from tetrarium_gui.state import Link, highlight_of_recall, highlight_of_search
 from tetrarium_gui.wiring.desk import Desk
+from tetrarium_gui.wiring.seen import WhenSeen
+from tetrarium_gui.worker import EVERYWHERE
 
+ACCESSES = 200
+"""Reads and writes of one memory that are listed."""
 DRAWN = 60
 """Nodes of the graph around the selected memory that are asked for."""
 
@@ -29,8 +37,8 @@ class Answers(QObject):
         super().__init__(desk.window)
         self._desk = desk
         panels, bridge, commands = desk.panels, desk.bridge, desk.commands
-        panels.search.search_asked.connect(bridge.search)
-        panels.search.recall_asked.connect(bridge.recall)
+        panels.search.search_asked.connect(lambda query: bridge.search(query.words, **query.arguments()))
+        panels.search.recall_asked.connect(lambda query: bridge.recall(query.words, query.project()))
         panels.search.cleared.connect(self._forget)
         for selected in (panels.search.hit_selected, panels.list.memory_selected, panels.voids.memory_selected):
             selected.connect(desk.state.select)
@@ -42,7 +50,11 @@ class Answers(QObject):
         ):
             opened.connect(desk.open_memory)
         panels.inspector.word_chosen.connect(self._search_word)
+        panels.inspector.access_asked.connect(self._ask_access)
         desk.state.selection_changed.connect(self._follow)
+        self._choices = WhenSeen(desk.docks["search"], self._ask_choices)
+        bridge.opened.connect(self._choices.ask)
+        bridge.changed.connect(lambda _: self._choices.ask())
         bridge.searched.connect(self._take_search)
         bridge.recalled.connect(self._take_recall)
         bridge.memory_ready.connect(self._take_memory)
@@ -61,8 +73,26 @@ class Answers(QObject):
         self._desk.panels.search.set_recalling(recalling)
 
     def _search_word(self, word: str) -> None:
-        self._desk.panels.search.box.setText(word)
-        self._desk.panels.search.set_recalling(False)
+        """A keyword is searched; a label narrows."""
+        search, memory = self._desk.panels.search, self._desk.panels.inspector.memory
+        self._desk.docks.show("search")
+        if memory is not None and word in memory.labels:
+            search.filters.put(Filter("label", word))
+        else:
+            search.box.setText(word)
+        search.set_recalling(False)
+
+    def _ask_choices(self) -> None:
+        """What the space has to filter by."""
+        self._desk.bridge.ask(
+            "choices",
+            lambda s: {
+                "label": s.names("labels", project=EVERYWHERE),
+                "project": s.names("projects"),
+                "client": s.names("clients"),
+            },
+            self._desk.panels.search.set_choices,
+        )
 
     def _clear(self) -> None:
         """Escape steps back: first a replay, then the words and what they lit, then marks, then the selection, then the
@@ -70,7 +100,7 @@ class Answers(QObject):
         state, search = self._desk.state, self._desk.panels.search
         if self._desk.space.replay.is_on:
             self._desk.space.replay.stop()
-        elif search.box.text() or state.highlight is not None:
+        elif search.query() or state.highlight is not None:
             search.clear()
             self._forget()
         elif len(state.chosen) > 1:
@@ -86,7 +116,9 @@ class Answers(QObject):
 
     def _take_search(self, result: SearchResult) -> None:
         self._desk.panels.search.show_search(result)
-        self._desk.state.set_highlight(highlight_of_search(result))
+        highlight = highlight_of_search(result)
+        title = result.query or " · ".join(one.words() for one in self._desk.panels.search.filters.filters)
+        self._desk.state.set_highlight(replace(highlight, title=title))
         self._desk.space.show_hits()
         self._desk.status.show_time("search", result.elapsed_ms)
 
@@ -122,6 +154,19 @@ class Answers(QObject):
             otherwise=lambda _: True,  # the memory itself was asked for just before: it tells what is wrong
         )
 
+    def _ask_access(self) -> None:
+        """Who read and wrote the memory on show; asked for when somebody looks at it."""
+        if memory_id := self._desk.state.selected:
+            self._desk.bridge.ask(
+                "access",
+                lambda s: s.audit(memory_id=memory_id, limit=ACCESSES),
+                lambda found: self._take_access(memory_id, found),
+            )
+
+    def _take_access(self, memory_id: str, found: tuple[AuditEntry, ...]) -> None:
+        if self._desk.state.selected == memory_id:
+            self._desk.panels.inspector.show_access(found)
+
     def _take_details(
         self,
         memory_id: str,
@@ -133,6 +178,8 @@ class Answers(QObject):
         state = self._desk.state
         if state.selected == memory_id:
             self._desk.panels.inspector.show_details(versions, edges, neighbours, graph)
+            if self._desk.panels.inspector.shows_access:
+                self._ask_access()
             drawn = [edge for edge in graph.edges if edge.origin in (Origin.STATED, Origin.CORRECTION)]
             state.set_links(tuple(Link(edge.source, edge.target, edge.kind) for edge in drawn))
 
@@ -147,6 +194,7 @@ class Answers(QObject):
         """The memory on show is read again when it changed, and left when it is gone; so is a hit."""
         selected = self._desk.state.selected
         self._desk.panels.search.drop(frozenset(changes.removed))
+        self._desk.state.choose(tuple(one for one in self._desk.state.chosen if one not in changes.removed))
         if selected in changes.removed:
             self._desk.state.select("")
         elif selected in (*changes.edited, *changes.inhibited, *changes.released, *changes.moved):

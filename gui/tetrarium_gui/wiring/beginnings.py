@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 from tetrarium import connect
 from tetrarium.errors import UserError
 from tetrarium.model import ImportReport, SpaceStats
-from tetrarium_gui.bridge import CLIENT
+from tetrarium_gui.bridge import CLIENT, notice_of
 from tetrarium_gui.panels.connections import ConnectionsView
 from tetrarium_gui.panels.welcome import Welcome
 from tetrarium_gui.style import visible
@@ -135,7 +135,8 @@ class Beginnings(QObject):
     def _refused(self, error: Exception) -> bool:
         if not isinstance(error, UserError):
             return False
-        self._view().tell(visible(str(error)))
+        notice = notice_of(error)
+        self._view().tell(visible(f"{notice.message} {notice.advice}".rstrip()))
         return True
 
     # --- inside -----------------------------------------------------------------------------------

@@ -11,10 +11,13 @@ from tetrarium.model import Memory, Outcome, Standing, StoreResult
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.panels.conflict import ConflictView
 from tetrarium_gui.panels.fields import Edits
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import visible
 from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.words import t
 
+BULK = ("trash", "inhibit")
+"""What the menu does with all marked memories, where several are."""
 NAMED = 60
 """Characters of a memory that a notice repeats."""
 
@@ -38,6 +41,7 @@ class Corrections(QObject):
         commands["release"].triggered.connect(lambda: self._start("release"))
         commands["pin"].triggered.connect(self._pin)
         desk.state.selection_changed.connect(self._allow)
+        desk.state.chosen_changed.connect(self._allow)
         desk.bridge.memory_ready.connect(self._allow)
         self._allow()
 
@@ -105,7 +109,7 @@ class Corrections(QObject):
             self._desk.tell(t("done.superseded"), t("done.superseded_advice"), undo=self._undo)
             self._desk.state.select(result.id)
             return
-        self._desk.tell(t("done.not_stored"), result.reason, done=False)
+        self._desk.tell(t("done.not_stored"), said(result.reason), done=False)
         inspector = self._desk.panels.inspector
         if inspector.memory is not None and inspector.memory.id == memory_id:
             inspector.start("supersede")
@@ -131,6 +135,12 @@ class Corrections(QObject):
 
     # --- commands -------------------------------------------------------------------------------
     def _start(self, action: str) -> None:
+        """One memory is changed in the inspector; several that are marked are shown with their number first."""
+        chosen = self._desk.state.chosen
+        if action in BULK and len(chosen) > 1:
+            self._desk.docks.show("list")
+            self._desk.panels.list.bulk_asked.emit(action, chosen)
+            return
         self._desk.docks.show("inspector")
         self._desk.panels.inspector.start(action)
 
@@ -147,10 +157,12 @@ class Corrections(QObject):
     def _allow(self, _: object = None) -> None:
         """Only what can be done now can be chosen."""
         memory = self._desk.panels.inspector.memory if self._desk.state.selected else None
+        several = len(self._desk.state.chosen) > 1
         silent = memory is not None and memory.standing is not Standing.LIVE
         for name in ("edit", "supersede", "trash", "pin", "why_not"):
             self._desk.commands[name].setEnabled(memory is not None)
-        self._desk.commands["inhibit"].setEnabled(memory is not None and not silent)
+        self._desk.commands["trash"].setEnabled(several or memory is not None)
+        self._desk.commands["inhibit"].setEnabled(several or (memory is not None and not silent))
         self._desk.commands["release"].setEnabled(silent)
 
 

@@ -17,6 +17,7 @@ from tetrarium_gui.panels.health import HealthPanel
 from tetrarium_gui.panels.inhibition import InhibitionPanel
 from tetrarium_gui.panels.inspector import InspectorPanel
 from tetrarium_gui.panels.notices import NoticeBar
+from tetrarium_gui.panels.privacy import PrivacyPanel
 from tetrarium_gui.panels.search import SearchPanel
 from tetrarium_gui.panels.settings import SettingsPanel
 from tetrarium_gui.panels.status import StatusLine
@@ -40,6 +41,7 @@ Panel = (
     | TimelinePanel
     | TrashPanel
     | HealthPanel
+    | PrivacyPanel
     | SettingsPanel
 )
 
@@ -58,6 +60,7 @@ class Panels:
     timeline: TimelinePanel
     trash: TrashPanel
     health: HealthPanel
+    privacy: PrivacyPanel
     settings: SettingsPanel
 
     def by_name(self) -> dict[str, Panel]:
@@ -77,7 +80,8 @@ def make_panels(theme: Theme, excerpt_of: Callable[[str], str]) -> Panels:
         timeline=TimelinePanel(theme),
         trash=TrashPanel(theme),
         health=HealthPanel(theme),
-        settings=SettingsPanel(theme),
+        privacy=PrivacyPanel(theme, excerpt_of),
+        settings=SettingsPanel(theme, excerpt_of),
     )
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QLineEdit
 
 from tetrarium.errors import NotFound, StaleEdit
 from tetrarium.model import HistoryEntry, Memory
 from tetrarium_gui.bridge import CLIENT
+from tetrarium_gui.sentences import done_words, said
 from tetrarium_gui.style import visible
 from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.wiring.seen import WhenSeen
@@ -33,12 +37,34 @@ class History(QObject):
         desk.commands["redo"].triggered.connect(lambda: self.redo())
         desk.panels.activity.undo_asked.connect(self.undo)
         desk.panels.activity.redo_asked.connect(self.redo)
+        for line in desk.window.findChildren(QLineEdit):
+            line.installEventFilter(self)
         self._due = WhenSeen(desk.docks["activity"], self._ask)
         desk.bridge.opened.connect(self._due.ask)
         desk.bridge.changed.connect(lambda _: self._due.ask())
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A line of text keeps Ctrl+Z for what was typed in it; with nothing to take back there, it means the last deed."""
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and isinstance(watched, QLineEdit)
+        ):
+            keys = QKeySequence.StandardKey
+            idle = (event.matches(keys.Undo) and not watched.isUndoAvailable()) or (
+                event.matches(keys.Redo) and not watched.isRedoAvailable()
+            )
+            if idle:
+                event.ignore()
+                return True
+        return super().eventFilter(watched, event)
+
     def _ask(self) -> None:
-        self._desk.bridge.ask("history", lambda s: s.history(limit=SHOWN), self._desk.panels.activity.show_history)
+        self._desk.bridge.ask("history", lambda s: s.history(limit=SHOWN), self._show)
+
+    def _show(self, entries: Sequence[HistoryEntry]) -> None:
+        told = [replace(entry, summary=done_words(entry.summary)) for entry in entries]
+        self._desk.panels.activity.show_history(told)
 
     def undo(self, entry_id: int | None = None) -> None:
         """Take an operation back; without a number the last one of this window that stands."""
@@ -57,7 +83,7 @@ class History(QObject):
         )
 
     def _told(self, entry: HistoryEntry, words: str) -> None:
-        self._desk.tell(t(words, what=visible(entry.summary)[:120]))
+        self._desk.tell(t(words, what=visible(done_words(entry.summary))[:120]))
         if len(entry.ids) <= FOLLOWED:
             self._desk.bridge.ask("told", lambda s: _first_there(s, entry.ids), self._follow)
 
@@ -67,7 +93,7 @@ class History(QObject):
 
     def _refused(self, error: Exception, nothing: str) -> bool:
         if isinstance(error, StaleEdit):
-            self._desk.tell(t("done.stale"), error.message, done=False)
+            self._desk.tell(t("done.stale"), said(error.message), done=False)
             return True
         if isinstance(error, NotFound):
             self._desk.tell(t(nothing), done=False)

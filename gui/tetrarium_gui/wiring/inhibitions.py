@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject
 
 from tetrarium.model import Contradiction, Inhibition, Memory
 from tetrarium_gui.bridge import CLIENT
+from tetrarium_gui.state import Highlight
 from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
@@ -30,6 +33,7 @@ class Inhibitions(QObject):
         panel.add_asked.connect(lambda: desk.commands["inhibit"].trigger())
         panel.free_asked.connect(self.free)
         panel.trash_asked.connect(self.trash)
+        panel.chain_shown.connect(self._light)
         self._due = WhenSeen(desk.docks["inhibition"], self._ask)
         desk.bridge.opened.connect(self._due.ask)
         desk.bridge.changed.connect(lambda _: self._due.ask())
@@ -60,6 +64,11 @@ class Inhibitions(QObject):
 
     def trash(self, memory_id: str) -> None:
         self._do(lambda s: s.forget(memory_id, client=CLIENT), "done.waiting_trashed")
+
+    def _light(self, ids: Sequence[str]) -> None:
+        """The corrections that hang together stay lit; their lines are drawn from the one that is selected."""
+        if len(ids) > 1:
+            self._desk.state.set_highlight(Highlight(t("inhibition.corrections"), tuple(ids)))
 
     def _do(self, verb: Verb, words: str) -> None:
         def told(_: object) -> None:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, QPoint
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QMenu
 
-from tetrarium.model import Memory
 from tetrarium_gui.bridge import CLIENT
-from tetrarium_gui.state import Notice
 from tetrarium_gui.wiring.desk import Desk
+from tetrarium_gui.wiring.exports import Exports
 from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
 
 SHOWN = 500
 """Memories of the trash that are listed."""
-COLUMNS = ("id", "content", "category", "keywords", "labels", "importance", "created_at", "client", "author", "project")
 MENU = ("edit", "supersede", "inhibit", "release", "pin", "", "why_not", "fit_selection", "", "export", "trash")
 """The context menu of a memory, wherever it is shown."""
 
@@ -31,7 +25,7 @@ class Lists(QObject):
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk.window)
-        self._desk = desk
+        self._desk, self.exports = desk, Exports(desk)
         panels = desk.panels
         panels.list.bulk_asked.connect(self.begin)
         panels.list.chosen_changed.connect(desk.state.choose)
@@ -86,7 +80,7 @@ class Lists(QObject):
                 line_hint=t("sheet.why"),
             )
         else:
-            self.ask_file(ids)
+            self.exports.ask_file(ids)
 
     # --- verbs ----------------------------------------------------------------------------------
     def trash(self, ids: Sequence[str]) -> None:
@@ -137,32 +131,7 @@ class Lists(QObject):
 
         self._desk.bridge.edit(verb, told)
 
-    def ask_file(self, ids: Sequence[str]) -> None:
-        """Choose where to write the memories; the dialog does not block."""
-        dialog = QFileDialog(self._desk.window, t("bulk.export_title"), "", "JSON lines (*.jsonl);;CSV (*.csv)")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("jsonl")
-        dialog.fileSelected.connect(lambda name: self.export(ids, Path(name)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-
-    def export(self, ids: Sequence[str], path: Path) -> None:
-        """Write the memories as JSON lines, or as CSV where the name says so. Raises no error: it tells."""
-        self._desk.bridge.edit(
-            lambda s: [s.get(memory_id) for memory_id in ids], lambda memories: self._write(memories, path)
-        )
-
     # --- inside ---------------------------------------------------------------------------------
-    def _write(self, memories: Sequence[Memory], path: Path) -> None:
-        lines = _csv(memories) if path.suffix.lower() == ".csv" else _json_lines(memories)
-        try:
-            path.write_text(lines, encoding="utf-8", newline="")
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            self._desk.notices.show_notice(Notice(t("bulk.not_exported", path=path), reason))
-            return
-        self._desk.tell(t("bulk.exported", count=len(memories)), str(path))
-
     def _chosen(self) -> tuple[str, ...]:
         chosen = self._desk.state.chosen
         return chosen or ((self._desk.state.selected,) if self._desk.state.selected else ())
@@ -182,32 +151,3 @@ class Lists(QObject):
         self._desk.commands.pick(menu, MENU)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(at)
-
-
-def _record(memory: Memory) -> dict[str, Any]:
-    values: dict[str, Any] = {name: getattr(memory, name, None) for name in COLUMNS}
-    source = memory.source
-    return values | {
-        "category": memory.category.value, "created_at": memory.created_at.isoformat(),
-        "client": source.client, "author": source.author, "project": source.project,
-    }  # fmt: skip
-
-
-def _json_lines(memories: Sequence[Memory]) -> str:
-    return "".join(json.dumps(_record(memory), ensure_ascii=False) + "\n" for memory in memories)
-
-
-def _csv(memories: Sequence[Memory]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(COLUMNS)
-    for memory in memories:
-        record = _record(memory)
-        writer.writerow([_cell(record[name]) for name in COLUMNS])
-    return out.getvalue()
-
-
-def _cell(value: Any) -> str:
-    """A cell that no spreadsheet runs as a formula."""
-    text = ", ".join(value) if isinstance(value, tuple) else str(value)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
-from tetrarium.events import Recalled, Searched
-from tetrarium.model import Changes, Health, Memory, RecallTrace, SpaceStats
+from tetrarium.events import Recalled
+from tetrarium.model import Changes, Health, HistoryEntry, Memory, SpaceStats
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.panels.activity import Happening
-from tetrarium_gui.state import Highlight, highlight_of_recall
+from tetrarium_gui.state import Highlight
 from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
@@ -19,8 +20,14 @@ MOST = 30
 """Memories of one burst that the feed names; the rest is told as a number."""
 
 
+LOOKED_BACK = 100
+"""Entries of history in which the feed looks for who did something."""
+
+
 class Live(QObject):
     """Connects Activity, Timeline and Health with the bridge."""
+
+    examined = Signal(object)  # Health
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk.window)
@@ -32,6 +39,7 @@ class Live(QObject):
         panels.health.examine_asked.connect(self.examine)
         panels.health.repair_asked.connect(self.repair)
         panels.health.backup_asked.connect(self.back_up)
+        self.examined.connect(panels.health.show_health)
         desk.bridge.changed.connect(self._take_changes)
         desk.bridge.happened.connect(self._take_event)
         self._stats: SpaceStats | None = None
@@ -42,14 +50,14 @@ class Live(QObject):
         desk.state.snapshot_changed.connect(self._timeline.ask)
 
     def examine(self) -> None:
-        self._desk.bridge.ask("examine", lambda s: s.health(), self._desk.panels.health.show_health)
+        self._desk.bridge.ask("examine", lambda s: s.health(), self.examined.emit)
 
     def repair(self) -> None:
         """Put right what can be put right, after a copy of what is there."""
 
         def told(health: Health) -> None:
             self._desk.tell(t("live.repaired"), t("live.kept_as", name=health.kept) if health.kept else "")
-            self._desk.panels.health.show_health(health)
+            self.examined.emit(health)
             self._desk.bridge.refresh()
 
         self._desk.bridge.edit(lambda s: s.heal(), told)
@@ -84,34 +92,37 @@ class Live(QObject):
     def _name(self, kind: str, ids: Sequence[str]) -> None:
         named = tuple(ids[:MOST])
 
-        def tell(memories: Sequence[Memory]) -> None:
-            done = [Happening(kind, _who(kind, m), m.content[:200], m.id) for m in memories]
+        def tell(found: tuple[Sequence[Memory], Sequence[HistoryEntry]]) -> None:
+            memories, history = found
+            done = [_done(kind, memory, history) for memory in memories]
             if len(ids) > len(named):
                 done.append(Happening(kind, "", t("live.more", count=len(ids) - len(named))))
             self._add(done)
 
+        def read(service: Any) -> tuple[Sequence[Memory], Sequence[HistoryEntry]]:
+            history = service.history(limit=LOOKED_BACK) if kind != "stored" else ()
+            return [service.get(i) for i in named], history
+
         # A slot of its own: a burst must not take the place of the one before it.
-        self._desk.bridge.edit(lambda s: [s.get(i) for i in named], tell, otherwise=lambda _: True)
+        self._desk.bridge.edit(read, tell, otherwise=lambda _: True)
 
     def _take_event(self, event: object) -> None:
-        if isinstance(event, Recalled):
-            self._add([_recalled(event.trace, event.client)])
-            if event.client != CLIENT and not self._desk.panels.search.box.text():
-                self._desk.state.set_highlight(highlight_of_recall(event.trace))
-        elif isinstance(event, Searched) and event.client != CLIENT:
-            found = t("live.found", count=event.result.total, query=event.result.query[:160])
-            self._add([Happening("searched", event.client, found)])
+        """What the person asked here; what agents ask, the host tells (`following`)."""
+        if isinstance(event, Recalled) and event.client == CLIENT:
+            trace = event.trace
+            words = t("live.recalled", query=trace.query[:160], kept=len(trace.blocks), void=trace.void_fraction)
+            self._add([Happening("recalled", "", words, trace=trace)])
 
     def _light(self, ids: Sequence[str] | None) -> None:
         """What was stored in the chosen range stays lit."""
         self._desk.state.set_highlight(None if ids is None else Highlight(t("live.range"), tuple(ids)))
 
 
-def _recalled(trace: RecallTrace, client: str) -> Happening:
-    words = t("live.recalled", query=trace.query[:160], kept=len(trace.blocks), void=trace.void_fraction)
-    return Happening("recalled", client, words, trace=trace)
-
-
-def _who(kind: str, memory: Memory) -> str:
-    """The client that stored it; who edited or corrected it, history knows."""
-    return memory.source.client if kind == "stored" else ""
+def _done(kind: str, memory: Memory, history: Sequence[HistoryEntry]) -> Happening:
+    """Who stored it, the memory tells; who edited or corrected it, the last entry of history that names it."""
+    client = memory.source.client
+    if kind != "stored":
+        client = next((entry.client for entry in history if memory.id in entry.ids), "")
+    elif memory.quarantined:
+        kind = "quarantined"
+    return Happening(kind, "" if client == CLIENT else client, memory.content[:200], memory.id)

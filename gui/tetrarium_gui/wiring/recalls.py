@@ -7,10 +7,13 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from tetrarium.model import Reason, RecallTrace, SpaceStats
+from tetrarium.model import LetThrough, Reason, RecallTrace, SpaceStats, Standing
+from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.panels.settings import BUDGET, Dials
 from tetrarium_gui.state import Highlight, highlight_of_recall
+from tetrarium_gui.style import visible
 from tetrarium_gui.wiring.desk import Desk
+from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
 
 
@@ -34,9 +37,17 @@ class Recalls(QObject):
         desk.bridge.stats_ready.connect(self._show_dials)
         desk.bridge.recalled.connect(lambda _: panels.settings.invite())
         self._dials_shown = False
+        panels.settings.void_again_asked.connect(self.void_again)
+        desk.state.selection_changed.connect(panels.voids.set_selected)
+        desk.state.selection_changed.connect(panels.inhibition.set_selected)
+        self._themes = WhenSeen(desk.docks["settings"], self._ask_themes)
+        desk.bridge.opened.connect(self._themes.ask)
+        desk.bridge.changed.connect(lambda _: self._themes.ask())
 
     def open(self, trace: RecallTrace) -> None:
-        """Show any recall, of whoever asked, in Voids and in the space."""
+        """Show any recall, of whoever asked, in Voids and in the space; whatever is asked about it comes after it is known
+        to the engine here, which may not have answered it."""
+        self._desk.bridge.ask("adopt", lambda s: s.adopt(trace), lambda _: None)
         self._desk.docks.show("voids")
         self._desk.panels.voids.show_trace(trace)
         self._desk.state.set_highlight(highlight_of_recall(trace))
@@ -59,26 +70,47 @@ class Recalls(QObject):
             self._rehearse(trace, lambda new: self._show_rehearsal(new, words), through=tuple(ids))
 
     def let_through_always(self, ids: Sequence[str]) -> None:
-        """No recall voids these any more; the one on show is asked again."""
+        """No recall voids the theme of these any more; the one on show is asked again."""
         trace = self._desk.panels.voids.trace
-        self._desk.bridge.edit(
-            lambda s: s.let_through(ids),
-            lambda _: self._desk.tell(t("recalls.always", count=len(ids)), undo=lambda: self._void_again(ids)),
-        )
-        if trace is not None:
-            self._rehearse(trace, lambda new: self._show_rehearsal(new, t("recalls.always", count=len(ids))))
+
+        def told(theme: LetThrough) -> None:
+            words = t("recalls.always", theme=visible(" · ".join(theme.words)))
+            self._desk.tell(words, t("recalls.always_advice"), undo=lambda: self.void_again(theme.id))
+            self._ask_themes()
+            if trace is not None:
+                self._rehearse(trace, lambda new: self._show_rehearsal(new, words))
+
+        self._desk.bridge.edit(lambda s: s.let_through(ids, client=CLIENT), told)
+
+    def void_again(self, theme_id: str) -> None:
+        """A theme that was always let through may be void again."""
+        trace = self._desk.panels.voids.trace
+
+        def told(_: object) -> None:
+            self._desk.tell(t("recalls.void_again"))
+            self._ask_themes()
+            if trace is not None:
+                self._rehearse(trace, lambda new: self._show_rehearsal(new, t("recalls.void_again")))
+
+        self._desk.bridge.edit(lambda s: s.void_again(theme_id, client=CLIENT), told)
 
     def compare(self, memory_id: str) -> None:
-        """The last recall with the inhibition of a memory, and without."""
+        """The last recall with the inhibition of a memory, and without, whether it is in force or only thought of."""
         trace = self._desk.panels.voids.trace
         if trace is None:
             self._desk.tell(t("recalls.none"), t("recalls.none_advice"), done=False)
             return
-        self._desk.bridge.ask(
-            "compare",
-            lambda s: (s.rehearse(trace.id), s.rehearse(trace.id, lifted=[memory_id])),
-            lambda pair: self._desk.panels.inhibition.show_preview(*pair),
-        )
+
+        def verb(s: Any) -> tuple[RecallTrace, RecallTrace, bool]:
+            silent = s.get(memory_id).standing is Standing.INHIBITED
+            change = {"lifted": [memory_id]} if silent else {"inhibited": [memory_id]}
+            return s.rehearse(trace.id), s.rehearse(trace.id, **change), not silent
+
+        def show(found: tuple[RecallTrace, RecallTrace, bool]) -> None:
+            now, then, inhibiting = found
+            self._desk.panels.inhibition.show_preview(now, then, inhibiting=inhibiting)
+
+        self._desk.bridge.ask("compare", verb, show)
 
     def try_dials(self, dials: Dials) -> None:
         """The effect of the dials on the last recall; nothing is kept."""
@@ -112,11 +144,8 @@ class Recalls(QObject):
         self._desk.panels.voids.show_trace(trace, words)
         self._desk.state.set_highlight(highlight_of_recall(trace))
 
-    def _void_again(self, ids: Sequence[str]) -> None:
-        self._desk.bridge.edit(
-            lambda s: s.let_through(ids, always=False),
-            lambda _: self._desk.tell(t("recalls.void_again", count=len(ids))),
-        )
+    def _ask_themes(self) -> None:
+        self._desk.bridge.ask("themes", lambda s: s.let_through_always(), self._desk.panels.settings.show_themes)
 
     def _show_pass(self, at: int) -> None:
         """The space shows what is known after the pass: candidates lit, then zones dark, then the answer."""
