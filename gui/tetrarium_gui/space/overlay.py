@@ -169,7 +169,6 @@ class Overlay(QWidget):
             return
         rows = [row for one, other, _ in ends for row in (one, other)]
         seen = self.camera.project(scene.centres[rows]).reshape(-1, 2, 3)
-        painter.setFont(text_font(SIZE_SMALL))
         for (start, end), (_, _, link) in zip(seen, ends, strict=True):
             if start[2] <= 0 or end[2] <= 0:
                 continue
@@ -183,8 +182,9 @@ class Overlay(QWidget):
             painter.drawLine(one, other)
             painter.setBrush(color)
             painter.drawEllipse(other, 3.5, 3.5)
-            painter.setPen(color)
-            painter.drawText((one + other) / 2 + QPointF(6, -4), visible(link.kind)[:LONGEST_LABEL])
+            word = visible(link.kind)[:LONGEST_LABEL]
+            at = (one + other) / 2 + QPointF(6, -16)
+            self._lettering.draw(painter, word, at.x(), at.y(), text_font(SIZE_SMALL), self.theme, ink=color.name())
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _paint_successions(self, painter: QPainter, scene: Scene) -> None:
@@ -291,11 +291,10 @@ class Overlay(QWidget):
         """What is lit and why, top left."""
         if not self.caption:
             return
-        painter.setFont(text_font(SIZE_HEADING, bold=True))
-        painter.setPen(QColor(self.theme.text))
         width = self.width() - 24.0 * GRID
-        text = painter.fontMetrics().elidedText(self.caption, Qt.TextElideMode.ElideRight, int(width))
-        painter.drawText(QRectF(2 * GRID, 2 * GRID - 4, width, 24), Qt.AlignmentFlag.AlignVCenter, text)
+        font = text_font(SIZE_HEADING, bold=True)
+        text = QFontMetricsF(font).elidedText(self.caption, Qt.TextElideMode.ElideRight, width)
+        self._lettering.draw(painter, text, 2 * GRID, 2 * GRID - 4, font, self.theme)
 
     def _paint_card(self, painter: QPainter, card: Card) -> None:
         font, small = text_font(SIZE_TEXT), text_font(SIZE_SMALL)

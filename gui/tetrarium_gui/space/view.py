@@ -355,7 +355,7 @@ class SpaceView(Marking, QWidget):
         self.hands.release(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if memory_id := self._at(event.position()):
+        if memory_id := self.memory_at(event.position()):
             self.fly_to(memory_id)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -384,7 +384,7 @@ class SpaceView(Marking, QWidget):
         if side := gizmo.side_at(self.camera, position):
             self.look_from(side)
             return
-        memory_id = self._at(position)
+        memory_id = self.memory_at(position)
         if adds:
             if memory_id:
                 first = self.chosen()
@@ -395,7 +395,7 @@ class SpaceView(Marking, QWidget):
 
     def select_at(self, position: QPointF) -> None:
         """Select what is under the pointer, and nothing where nothing is."""
-        self.state.select(self._at(position))
+        self.state.select(self.memory_at(position))
 
     def ask_menu(self, position: QPointF) -> None:
         """Ask for the menu of what is selected. position: on the screen."""
@@ -421,7 +421,8 @@ class SpaceView(Marking, QWidget):
             self.gaze.resized(self.scene.centres, self._lit)
         self.refresh()
 
-    def _at(self, position: QPointF) -> str:
+    def memory_at(self, position: QPointF) -> str:
+        """The nearest memory under a pixel, "" for none."""
         if self.scene is None:
             return ""
         away = None if self._is_whole else self._away
@@ -430,7 +431,7 @@ class SpaceView(Marking, QWidget):
 
     def hover(self, position: QPointF) -> None:
         """Show what the pointer is over."""
-        memory_id = self._at(position)
+        memory_id = self.memory_at(position)
         changed = memory_id != self.hovered_id
         if not changed and not memory_id:
             return
