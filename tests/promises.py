@@ -212,6 +212,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "Without a display or OpenGL it says so or draws flat, and it ends cleanly.": (
         "gui/test_start.py::test_without_a_display_it_says_so_and_ends_with_3",
         "gui/test_start.py::test_a_terminated_program_closes_its_space_and_ends_well",
+        "gui/test_start.py::test_an_engine_that_does_not_end_in_time_ends_with_the_program",
         "gui/test_start.py::test_the_qt_binding_gives_back_what_it_borrows",
         "gui/test_space_pixels.py::test_without_opengl_the_same_memories_are_drawn_flat",
     ),
