@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import sys
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
 import pytest
 
 import tetrarium
+from tetrarium import paths
 from tetrarium.storage import backups
 
 FACTS = [
@@ -95,3 +97,20 @@ def test_a_copy_that_was_being_let_go_is_there_with_its_note_or_gone(
     os.utime(note, (0, 0))
     backups.sweep(folder)
     assert not [*(folder / "backups").iterdir()]
+
+
+def test_what_is_deleted_for_good_while_another_program_copies_is_in_no_copy(folder: Path) -> None:
+    (before,) = backups.copies(folder)
+    with tetrarium.open_space(folder) as space:
+        copying = backups.make(folder / paths.STORE_FILE, "daily", datetime.now(UTC))
+        for _ in range(4):
+            assert next(copying) is None, "copied with the memory in it, and being checked"
+        gone = next(memory for memory in space.page() if "Lock 7 " in memory.content)
+        space.forget(gone.id, permanently=True)
+        assert not space.pending_erasures()
+        *_, made = copying
+        assert made in backups.copies(folder)
+        assert made.memories == len(FACTS) - 1
+        assert not space.prove_deleted(gone.content).residues
+        assert backups.is_unchanged(made)
+        assert before.name in {copy.name for copy in backups.copies(folder)}

@@ -11,7 +11,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -33,6 +33,7 @@ AUTOMATIC = ("daily", "migration", "deletion", "plan", "restore", "repair")
 
 _NAME = re.compile(r"(\d{8}T\d{6})Z-([a-z]+)(?:-(\d+))?\.db")
 _STAMP = "%Y%m%dT%H%M%S"
+_ATTEMPTS = 5
 _PART = ".part"
 _MAKER = re.compile(r"[.-](\d+)\.part")
 """The process that writes a part, in the part's name."""
@@ -90,27 +91,20 @@ def exist(folder: Path) -> bool:
 
 
 def make(store: Path, cause: str, now: datetime) -> Iterator[Copy | None]:
-    """Copy a store, in slices; the last one gives the copy. Raises DamagedSpace when what was copied is not sound."""
+    """Copy a store, in slices; the last one gives the copy. Raises DamagedSpace when what was copied is not sound.
+
+    What another program deletes for good meanwhile is in no file that it knows of: the copy is then made anew.
+    """
     with explained(store.parent / paths.BACKUPS):
-        folder = _folder(store.parent)
-        part = folder / f"{now:%Y%m%dT%H%M%S%f}-{os.getpid()}{_PART}"
-        try:
-            with closing(cipher.connect(store)) as source, closing(cipher.connect(part)) as target:
-                yield from _pages(source, target)
-                _one_file(target)
-            damage = Damage()
-            with closing(opened(part)) as connection:
-                for _ in checks.examine(connection, damage):
-                    yield None
-                seq, memories = _counts(connection)
-            if damage:
-                raise errors.DamagedSpace(
-                    "The copy is not sound because the store is damaged; no backup was made, earlier ones stay.",
-                    advice="`tetrarium doctor` says what is damaged.",
-                )
-            yield _finish(part, _free_name(folder, cause, now), seq, memories)
-        finally:
-            part.unlink(missing_ok=True)
+        for _ in range(_ATTEMPTS):
+            copy = yield from _made_once(store, cause, now)
+            if not _forgot_since(store, copy.seq):
+                yield copy
+                return
+            remove(copy)
+    raise errors.SpaceBusy(
+        "Memories were deleted for good whenever the space was copied; no backup was made.", advice="Try again later."
+    )
 
 
 def made(store: Path, cause: str, now: datetime) -> Copy:
@@ -258,6 +252,36 @@ def _folder(space: Path) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     sweep(space)
     return folder
+
+
+def _made_once(store: Path, cause: str, now: datetime) -> Generator[None, None, Copy]:
+    folder = _folder(store.parent)
+    part = folder / f"{now:%Y%m%dT%H%M%S%f}-{os.getpid()}{_PART}"
+    try:
+        with closing(cipher.connect(store)) as source, closing(cipher.connect(part)) as target:
+            yield from _pages(source, target)
+            _one_file(target)
+        damage = Damage()
+        with closing(opened(part)) as connection:
+            for _ in checks.examine(connection, damage):
+                yield
+            seq, memories = _counts(connection)
+        if damage:
+            raise errors.DamagedSpace(
+                "The copy is not sound because the store is damaged; no backup was made, earlier ones stay.",
+                advice="`tetrarium doctor` says what is damaged.",
+            )
+        return _finish(part, _free_name(folder, cause, now), seq, memories)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _forgot_since(store: Path, seq: int) -> bool:
+    """Whether a memory, or words of one, went for good after this change. Asked once a copy has its name: from then on
+    whoever deletes finds it by himself."""
+    with closing(cipher.connect(store)) as connection:
+        query = "SELECT 1 FROM changes WHERE seq > ? AND op IN ('purge', 'mask') LIMIT 1"
+        return bool(connection.execute(query, (seq,)).fetchall())
 
 
 def _pages(source: apsw.Connection, target: apsw.Connection) -> Iterator[None]:

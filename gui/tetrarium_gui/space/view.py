@@ -198,6 +198,7 @@ class SpaceView(Marking, QWidget):
             self.flat.scene = scene
         if (earlier is None or not len(earlier)) and len(scene):
             self.gaze.look_first(scene.centres)
+            self.motion.grow()  # also lets the clock of the frame run, by which memories are there
         elif len(scene):
             self.motion.grow()
             self.gaze.keep_in_view(scene.centres)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 
 from tetrarium.model import CheckState, Health, SpaceStats
 from tetrarium_gui.panels.top_bar import TopBar
+from tetrarium_gui.sentences import said
 from tetrarium_gui.style import visible
 from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.wiring.following import Following
@@ -68,14 +69,14 @@ class Top(QObject):
         if stats is None:
             return
         if stats.trouble:
-            self._bar.show_health(CheckState.BAD, stats.trouble)
+            self._bar.show_health(CheckState.BAD, said(stats.trouble))
         elif found is not None and found.state is not CheckState.OK:
             worst = next(check for check in found.checks if check.state is found.state)
-            self._bar.show_health(found.state, f"{worst.name}: {worst.words}")
+            self._bar.show_health(found.state, f"{worst.name}: {said(worst.words)}")
         elif not stats.writable:
             self._bar.show_health(CheckState.WARN, t("top.read_only"))
         elif stats.model_note:
-            self._bar.show_health(CheckState.WARN, stats.model_note)
+            self._bar.show_health(CheckState.WARN, said(stats.model_note))
         elif stats.audit_flags:
             flag = stats.audit_flags[0]
             self._bar.show_health(CheckState.WARN, t("top.unusual", client=visible(flag.client)[:60]))
