@@ -23,6 +23,7 @@ from PySide6.QtGui import QSurfaceFormat
 from PySide6.QtWidgets import QApplication
 
 from tetrarium_gui.main_window import MainWindow
+from tetrarium_gui.panels.filters import Filter
 from tetrarium_gui.shell import Shell
 from tetrarium_gui.space.tetrahedra import surface_format
 from tetrarium_gui.space.view import SpaceView
@@ -73,6 +74,7 @@ def main() -> int:
         tell(shell.window)
         tell_corrections(shell.window)
         tell_agents(shell.window, folder)
+        tell_privacy(shell.window)
         settings.setValue("language", "zh")
         reopened(shell, None)
         tell_chinese(shell.window)
@@ -135,21 +137,30 @@ def tell_corrections(window: MainWindow) -> None:
     window.search.box.setText(QUESTION)
     window.search.box.returnPressed.emit()
     wait(lambda: window.state.highlight is not None and bool(window.state.highlight.void))
+    wait(lambda: window.bridge.waited() == 0)
     window.docks.show("voids")
     window.panels.voids.zones.setCurrentItem(window.panels.voids.zones.topLevelItem(1).child(0))
     window.panels.voids.why.click()
     wait(lambda: window.panels.voids.explanation.isVisible())
+    window.panels.voids.passes[1].click()
     window.docks.show("settings")
+    settle()
+    zones = window.panels.voids.zones
+    zones.scrollToItem(zones.currentItem(), zones.ScrollHint.PositionAtTop)
     save(window, "voids")
     window.docks.show("inspector")
     window.commands["clear"].trigger()
     edges = window.panels.inhibition.edges
     window.docks.show("inhibition")
     wait(lambda: edges.topLevelItemCount() > 0)
-    edges.setCurrentItem(edges.topLevelItem(0))
-    wait(lambda: window.inspector.memory is not None and window.inspector.memory.id == window.state.selected)
     window.docks.show("clusters")
-    window.commands["fit_selection"].trigger()
+    for at in range(edges.topLevelItemCount()):
+        edges.setCurrentItem(edges.topLevelItem(at))
+        wait(lambda: window.inspector.memory is not None and window.inspector.memory.id == window.state.selected)
+        window.commands["fit_selection"].trigger()
+        wait(lambda: window.space.is_still)
+        if window.space.memory_at(window.space.pixel_of(window.state.selected)) == window.state.selected:
+            break  # nothing stands before it
     save(window, "inhibition")
     window.commands["edit"].trigger()
     window.docks.show("timeline")
@@ -173,6 +184,22 @@ def tell_agents(window: MainWindow, folder: Path) -> None:
     for agent in agents:
         agent.leave()
     stop_host(folder)
+
+
+def tell_privacy(window: MainWindow) -> None:
+    """Who read and wrote what, beside a search that is narrowed."""
+    window.state.select("")
+    window.docks.show("privacy")
+    wait(lambda: window.panels.privacy.audit.list.topLevelItemCount() > 0)
+    wait(lambda: "✓" in window.panels.privacy.audit.chain.text())
+    window.commands["search"].trigger()
+    window.search.filters.put(Filter("category", "decision"))
+    window.search.filters.put(Filter("since", "1y"))
+    window.search.box.setText("kiosk payment")
+    wait(lambda: window.search.hits.rowCount() > 0)
+    window.commands["fit_all"].trigger()
+    save(window, "privacy")
+    window.commands["clear"].trigger()
 
 
 def tell_chinese(window: MainWindow) -> None:
@@ -210,12 +237,17 @@ def wait(true: Callable[[], bool]) -> None:
         QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
 
 
-def save(shown: MainWindow | SpaceView, name: str) -> None:
-    space = shown if isinstance(shown, SpaceView) else shown.space
-    wait(lambda: space.is_still)
+def settle() -> None:
+    """Let the docks move to where they belong."""
     settled = QElapsedTimer()
     settled.start()
     wait(lambda: settled.elapsed() > SETTLED)
+
+
+def save(shown: MainWindow | SpaceView, name: str) -> None:
+    space = shown if isinstance(shown, SpaceView) else shown.space
+    wait(lambda: space.is_still)
+    settle()
     shown.repaint()
     QApplication.processEvents()
     PICTURES.mkdir(exist_ok=True)

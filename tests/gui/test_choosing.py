@@ -145,18 +145,18 @@ def test_shift_and_a_drag_mark_a_box_and_what_is_hidden_is_neither_drawn_nor_pic
     marked = view.state.chosen
     assert 20 < len(marked) <= 300
     azimuth = view.camera.pose.azimuth
-    target = next(i for i in marked if view._at(view.pixel_of(i)) == i)
+    target = next(i for i in marked if view.memory_at(view.pixel_of(i)) == i)
     point = view.pixel_of(target)
     before = view.grab().toImage().pixelColor(point.toPoint())
     view.hide_chosen()
     settled(qtbot, view)
     assert view.camera.pose.azimuth == azimuth, "a box does not turn the space"
-    assert view._at(point) not in marked
+    assert view.memory_at(point) not in marked
     assert view.grab().toImage().pixelColor(point.toPoint()) != before
     assert view.overlay.away == len(marked)
     view.show_everything()
     settled(qtbot, view)
-    assert view._at(point) == target
+    assert view.memory_at(point) == target
     assert view.grab().toImage().pixelColor(point.toPoint()) == view.grab().toImage().pixelColor(point.toPoint())
 
 
@@ -166,7 +166,7 @@ def test_control_and_a_drag_draw_a_lasso_and_shift_and_a_click_changes_one_mark(
     drag(view, path, Qt.KeyboardModifier.ControlModifier)
     marked = view.state.chosen
     assert len(marked) > 20
-    one = next(i for i in marked if view._at(view.pixel_of(i)) == i)
+    one = next(i for i in marked if view.memory_at(view.pixel_of(i)) == i)
     qtbot.mouseClick(view, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, view.pixel_of(one).toPoint())
     assert set(view.state.chosen) == set(marked) - {one}
     qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPointF(3, 3).toPoint())

@@ -87,7 +87,9 @@ def test_a_hit_is_never_smaller_than_nine_pixels_and_has_a_light_round_it(
 def test_a_hit_inside_a_cluster_shines_through_what_stands_before_it(view: SpaceView, qtbot: QtBot) -> None:
     scene = view.scene
     assert scene is not None
-    row = next(row for row in range(len(scene)) if view._at(view.pixel_of(scene.ids[row])) not in ("", scene.ids[row]))
+    row = next(
+        row for row in range(len(scene)) if view.memory_at(view.pixel_of(scene.ids[row])) not in ("", scene.ids[row])
+    )
     other = next(i for i in scene.ids if scene.cluster[scene.row(i)] != scene.cluster[row])
     view.state.set_highlight(Highlight("another", (other,)))
     settled(qtbot, view)

@@ -60,7 +60,7 @@ def in_front(view: SpaceView, *, inhibited: bool = False) -> str:
     assert view.scene is not None
     for row in np.argsort(view.camera.project(view.scene.centres)[:, 2]):
         memory_id = view.scene.ids[row]
-        if view.scene.inhibited[row] == inhibited and view._at(view.pixel_of(memory_id)) == memory_id:
+        if view.scene.inhibited[row] == inhibited and view.memory_at(view.pixel_of(memory_id)) == memory_id:
             return memory_id
     raise AssertionError("every memory is hidden")
 
@@ -316,7 +316,7 @@ def test_without_opengl_the_same_memories_are_drawn_flat(qtbot: QtBot, picture: 
     space.fly_to(memory_id)
     point = space.pixel_of(memory_id)
     qtbot.mouseClick(space, Qt.MouseButton.LeftButton, pos=point.toPoint())
-    assert space.state.selected == space._at(point) != ""
+    assert space.state.selected == space.memory_at(point) != ""
     picture(space)
     color = space.grab().toImage().pixelColor(point.toPoint())
     assert color.lightness() > 40

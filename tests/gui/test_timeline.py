@@ -158,7 +158,7 @@ def test_a_paused_replay_stands_still_can_be_moved_and_takes_in_what_is_stored_m
     shown = ~view._away
     assert shown.sum() == replay.count == (SNAPSHOT.created <= np.median(SNAPSHOT.created)).sum()
     hidden = SNAPSHOT.ids[-1]
-    assert view._at(view.pixel_of(hidden)) != hidden
+    assert view.memory_at(view.pixel_of(hidden)) != hidden
     assert {label.cluster for label in view.overlay.labels} <= set(SNAPSHOT.cluster[shown].tolist())
     view.state.set_snapshot(grown_snapshot(301, version=2))
     assert replay.is_on

@@ -38,7 +38,7 @@ def asked(qtbot: QtBot, window: MainWindow, words: str, *, recalling: bool = Fal
 
 def in_front(window: MainWindow) -> str:
     space = window.space
-    return next(i for i in space.scene.ids if space._at(space.pixel_of(i)) == i)
+    return next(i for i in space.scene.ids if space.memory_at(space.pixel_of(i)) == i)
 
 
 def test_the_window_shows_every_memory_of_the_sample(

@@ -29,13 +29,11 @@ HARDWARE = Budget(tetrahedra=400_000, least_edge=1.5)
 SOFTWARE = Budget(tetrahedra=11_000, least_edge=3.0)
 SOFTWARE_IN_MOTION = Budget(tetrahedra=4_000, least_edge=5.0)
 """While a hand or a flight moves the camera."""
-HULL_PIXELS = 52.0
-"""Width on screen up to which a cluster may be one hull."""
-HULL_EDGE = 5.0
-"""Pixels up to which the edge of a memory is too small to tell it from its neighbours: then a cluster that would be
-points may be a hull."""
-SURE_HULL_EDGE = 3.6
-"""Pixels up to which a small cluster is a hull even where there is room to draw it whole."""
+HULL_EDGE = 3.4
+"""Pixels up to which the edge of a memory is too small to tell it from its neighbours: then its cluster is a hull. By the
+edge and not by the cluster's width, so that clusters that stand together look alike."""
+HULL_PIXELS = 120.0
+"""Width on screen up to which a cluster may be one hull; a greater one has a shape worth seeing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ class Detail:
         if self._scene is None or not len(self._scene):
             return None
         whole, points = choose(self._scene, self._sizes, camera, self.budget)
-        small = small_clusters(self._scene, self._sizes, camera, points) if self.hulls_allowed else points & False
+        small = small_clusters(self._scene, self._sizes, camera) if self.hulls_allowed else points & False
         whole, points = whole & ~small, points & ~small
         if whole.all():
             self._choice = self._lists = None
@@ -123,10 +121,10 @@ def choose(scene: Scene, sizes: Int32, camera: Camera, budget: Budget) -> tuple[
     return whole, in_sight & ~whole
 
 
-def small_clusters(scene: Scene, sizes: Int32, camera: Camera, points: Bool) -> Bool:
-    """(k,) clusters so small on screen that a hull tells more. points: (k,) those that are too many to be drawn whole."""
+def small_clusters(scene: Scene, sizes: Int32, camera: Camera) -> Bool:
+    """(k,) clusters so small on screen that a hull tells more."""
     seen = camera.project(scene.cluster_centres)
     unit = camera.pixels_a_unit(np.maximum(seen[:, 2], 1e-3))
-    tiny = unit < np.where(points, HULL_EDGE, SURE_HULL_EDGE)
-    small: Bool = tiny & (seen[:, 2] > 0) & (sizes >= LEAST_MEMBERS) & (2 * scene.cluster_radii * unit < HULL_PIXELS)
+    wide = 2 * scene.cluster_radii * unit
+    small: Bool = (unit < HULL_EDGE) & (wide < HULL_PIXELS) & (seen[:, 2] > 0) & (sizes >= LEAST_MEMBERS)
     return small

@@ -26,20 +26,24 @@ class Lettering:
     def __init__(self) -> None:
         self._pictures: OrderedDict[tuple[str, str, str, str, float], QPixmap] = OrderedDict()
 
-    def draw(self, painter: QPainter, text: str, x: float, y: float, font: QFont, theme: Theme) -> None:
-        """Draw plain text with its upper left corner at (x, y), in the painter's opacity, on whole pixels (sharp)."""
+    def draw(
+        self, painter: QPainter, text: str, x: float, y: float, font: QFont, theme: Theme, *, ink: str = ""
+    ) -> None:
+        """Draw plain text with its upper left corner at (x, y), in the painter's opacity, on whole pixels (sharp). ink:
+        #RRGGBB, else the theme's."""
         ratio = painter.device().devicePixelRatio()
-        key = (text, font.key(), theme.text, theme.canvas_top, ratio)
+        color = ink or theme.text
+        key = (text, font.key(), color, theme.canvas_top, ratio)
         picture = self._pictures.get(key)
         if picture is None:
-            picture = self._pictures[key] = _picture(text, font, theme, ratio)
+            picture = self._pictures[key] = _picture(text, font, color, theme.canvas_top, ratio)
             if len(self._pictures) > KEPT:
                 self._pictures.popitem(last=False)
         self._pictures.move_to_end(key)
         painter.drawPixmap(QPointF(round(x - HALO), round(y - HALO)), picture)
 
 
-def _picture(text: str, font: QFont, theme: Theme, ratio: float) -> QPixmap:
+def _picture(text: str, font: QFont, ink: str, ground: str, ratio: float) -> QPixmap:
     metrics = QFontMetricsF(font)
     width, height = metrics.horizontalAdvance(text) + 2 * HALO, metrics.height() + 2 * HALO
     picture = QPixmap(ceil(width * ratio), ceil(height * ratio))
@@ -49,10 +53,10 @@ def _picture(text: str, font: QFont, theme: Theme, ratio: float) -> QPixmap:
     path.addText(QPointF(HALO, HALO + metrics.ascent()), font, text)
     painter = QPainter(picture)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    halo = QPen(QColor(theme.canvas_top), HALO)
+    halo = QPen(QColor(ground), HALO)
     halo.setCapStyle(Qt.PenCapStyle.RoundCap)
     halo.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     painter.strokePath(path, halo)
-    painter.fillPath(path, QColor(theme.text))
+    painter.fillPath(path, QColor(ink))
     painter.end()
     return picture

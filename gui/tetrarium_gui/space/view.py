@@ -87,7 +87,8 @@ class SpaceView(Marking, QWidget):
         if opengl:
             software = software_opengl() if self.OFF_SCREEN else None
             if software is not None:
-                self.gl = OffscreenCanvas(self.camera, self._air, software, self)
+                self.gl = canvas = OffscreenCanvas(self.camera, self._air, software, self)
+                self.motion.frame_takes = lambda: canvas.frame_takes
             else:
                 self.gl = GLCanvas(self.camera, self._air, self)
             self.gl.failed.connect(self._fall_back, Qt.ConnectionType.QueuedConnection)
@@ -354,7 +355,7 @@ class SpaceView(Marking, QWidget):
         self.hands.release(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if memory_id := self._at(event.position()):
+        if memory_id := self.memory_at(event.position()):
             self.fly_to(memory_id)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -383,7 +384,7 @@ class SpaceView(Marking, QWidget):
         if side := gizmo.side_at(self.camera, position):
             self.look_from(side)
             return
-        memory_id = self._at(position)
+        memory_id = self.memory_at(position)
         if adds:
             if memory_id:
                 first = self.chosen()
@@ -394,7 +395,7 @@ class SpaceView(Marking, QWidget):
 
     def select_at(self, position: QPointF) -> None:
         """Select what is under the pointer, and nothing where nothing is."""
-        self.state.select(self._at(position))
+        self.state.select(self.memory_at(position))
 
     def ask_menu(self, position: QPointF) -> None:
         """Ask for the menu of what is selected. position: on the screen."""
@@ -420,7 +421,8 @@ class SpaceView(Marking, QWidget):
             self.gaze.resized(self.scene.centres, self._lit)
         self.refresh()
 
-    def _at(self, position: QPointF) -> str:
+    def memory_at(self, position: QPointF) -> str:
+        """The nearest memory under a pixel, "" for none."""
         if self.scene is None:
             return ""
         away = None if self._is_whole else self._away
@@ -429,7 +431,7 @@ class SpaceView(Marking, QWidget):
 
     def hover(self, position: QPointF) -> None:
         """Show what the pointer is over."""
-        memory_id = self._at(position)
+        memory_id = self.memory_at(position)
         changed = memory_id != self.hovered_id
         if not changed and not memory_id:
             return
