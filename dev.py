@@ -39,6 +39,9 @@ STAMP = VENV / "tetrarium.json"
 GUI_TESTS = "tests/gui"
 SPREAD = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadfile")
 """Tests without a window run side by side, a file in one process."""
+SCREENS = 2
+"""Screens of our own on which tests of the window run side by side, a file on one of them: windows on one screen take
+each other's keyboard. On a person's own screen they run one after the other."""
 LINUX = sys.platform.startswith("linux")
 
 OLDEST_PYTHON = (3, 11)
@@ -94,13 +97,14 @@ def run(rest: list[str]) -> int:
 
 def test(rest: list[str]) -> int:
     """Run the tests, those of the window in a process of their own; arguments make it one plain pytest call."""
-    with screen() as environment:
+    with screen(SCREENS) as environment:
         if rest:
             return call([PYTHON, "-m", "pytest", *rest], environment)
         folders = [name for name in project()["tool"]["pytest"]["ini_options"]["testpaths"] if has_tests(name)]
         codes = [call([PYTHON, "-m", "pytest", *SPREAD, *(name for name in folders if name != GUI_TESTS)], environment)]
         if GUI_TESTS in folders:
-            codes.append(call([PYTHON, "-m", "pytest", GUI_TESTS, *choice(environment)], environment))
+            several = ("-n", str(SCREENS), "--dist", "loadfile") if "TETRARIUM_SCREENS" in environment else ()
+            codes.append(call([PYTHON, "-m", "pytest", *several, GUI_TESTS, *choice(environment)], environment))
         return max(codes)
 
 
@@ -308,8 +312,11 @@ def answers(display: str) -> bool:
 
 
 @contextlib.contextmanager
-def screen() -> Iterator[dict[str, str]]:
-    """An environment in which windows can open: the person's display, or an Xvfb of our own that ends with us."""
+def screen(count: int = 1) -> Iterator[dict[str, str]]:
+    """An environment in which windows can open: the person's display, or an Xvfb of our own that ends with us.
+
+    count: how many of our own; more than one are listed in TETRARIUM_SCREENS, for tests that run side by side.
+    """
     environment = dict(os.environ)
     if has_display():
         yield environment
@@ -318,13 +325,18 @@ def screen() -> Iterator[dict[str, str]]:
         say("no display and no Xvfb: the tests that open a real window are left out")
         yield {**environment, "QT_QPA_PLATFORM": "offscreen"}
         return
-    number, server = start_xvfb()
+    servers = []
     try:
+        servers += [start_xvfb() for _ in range(count)]
         environment.pop("WAYLAND_DISPLAY", None)
-        yield {**environment, "DISPLAY": f":{number}", "QT_QPA_PLATFORM": "xcb"}
+        environment |= {"DISPLAY": f":{servers[0][0]}", "QT_QPA_PLATFORM": "xcb"}
+        if count > 1:
+            environment["TETRARIUM_SCREENS"] = ",".join(f":{number}" for number, _ in servers)
+        yield environment
     finally:
-        server.terminate()
-        server.wait()
+        for _, server in servers:
+            server.terminate()
+            server.wait()
 
 
 def start_xvfb() -> tuple[int, subprocess.Popen[bytes]]:

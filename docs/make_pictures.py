@@ -23,6 +23,7 @@ from PySide6.QtGui import QSurfaceFormat
 from PySide6.QtWidgets import QApplication
 
 from tetrarium_gui.main_window import MainWindow
+from tetrarium_gui.panels.filters import Filter
 from tetrarium_gui.shell import Shell
 from tetrarium_gui.space.tetrahedra import surface_format
 from tetrarium_gui.space.view import SpaceView
@@ -73,6 +74,7 @@ def main() -> int:
         tell(shell.window)
         tell_corrections(shell.window)
         tell_agents(shell.window, folder)
+        tell_privacy(shell.window)
         settings.setValue("language", "zh")
         reopened(shell, None)
         tell_chinese(shell.window)
@@ -140,6 +142,7 @@ def tell_corrections(window: MainWindow) -> None:
     window.panels.voids.zones.setCurrentItem(window.panels.voids.zones.topLevelItem(1).child(0))
     window.panels.voids.why.click()
     wait(lambda: window.panels.voids.explanation.isVisible())
+    window.panels.voids.passes[1].click()
     window.docks.show("settings")
     settle()
     zones = window.panels.voids.zones
@@ -181,6 +184,22 @@ def tell_agents(window: MainWindow, folder: Path) -> None:
     for agent in agents:
         agent.leave()
     stop_host(folder)
+
+
+def tell_privacy(window: MainWindow) -> None:
+    """Who read and wrote what, beside a search that is narrowed."""
+    window.state.select("")
+    window.docks.show("privacy")
+    wait(lambda: window.panels.privacy.audit.list.topLevelItemCount() > 0)
+    wait(lambda: "✓" in window.panels.privacy.audit.chain.text())
+    window.commands["search"].trigger()
+    window.search.filters.put(Filter("category", "decision"))
+    window.search.filters.put(Filter("since", "1y"))
+    window.search.box.setText("kiosk payment")
+    wait(lambda: window.search.hits.rowCount() > 0)
+    window.commands["fit_all"].trigger()
+    save(window, "privacy")
+    window.commands["clear"].trigger()
 
 
 def tell_chinese(window: MainWindow) -> None:

@@ -212,6 +212,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "Without a display or OpenGL it says so or draws flat, and it ends cleanly.": (
         "gui/test_start.py::test_without_a_display_it_says_so_and_ends_with_3",
         "gui/test_start.py::test_a_terminated_program_closes_its_space_and_ends_well",
+        "gui/test_start.py::test_an_engine_that_does_not_end_in_time_ends_with_the_program",
         "gui/test_start.py::test_the_qt_binding_gives_back_what_it_borrows",
         "gui/test_space_pixels.py::test_without_opengl_the_same_memories_are_drawn_flat",
     ),
@@ -267,6 +268,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "A knowledge graph of another memory server, and what agents keep in Markdown, come in by the same way: seen first, masked, "
     "screened, once, and taken back.": ("journeys/test_peers.py::*",),
     "An export holds the whole truth; taken into an empty space it exports to the same bytes and answers the same.": (
+        "journeys/test_exchange.py::test_an_export_of_everything_reads_no_index_and_is_the_same",
         "journeys/test_exchange.py::test_an_export_taken_into_an_empty_space_exports_to_the_same_bytes_and_answers_the_same",
         "journeys/test_exchange.py::test_the_format_knows_every_table_of_the_store",
         "journeys/test_exchange.py::test_a_packed_export_comes_back_whole",

@@ -528,6 +528,12 @@ class Settings:
 
     # --- storage ------------------------------------------------------------------------------
     busy_timeout: int = _number(5_000, unit="ms", source="T", about="How long a write waits for another process.")
+    load_at_open: int = _number(
+        1,
+        unit="0 or 1",
+        source="T",
+        about="0: what is derived of the store is read when a verb first needs it; an export of everything needs none.",
+    )
     check_at_open: int = _number(
         6_000_000,
         unit="bytes",

@@ -75,7 +75,7 @@ def since(space: Space, version: int) -> SnapshotDelta | None:
 
 def keep(space: Space) -> None:
     """Write the packed file when the one that is there shows another state. Never fails: it can be made again."""
-    if not space.database.writable:
+    if not space.database.writable or not space.is_loaded:
         return
     file = space.database.path.with_name(paths.SNAPSHOT_FILE)
     try:

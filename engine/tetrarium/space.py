@@ -103,8 +103,40 @@ class Space:
         self._marked: dict[int, int] = {}  # cluster → version at which its members last changed
         self._marked_from = 0
         self._data_version = 0
+        self.is_loaded = False
+        self._geometry: Geometry | None = None
         self.indexes = self._empty_indexes()
-        self._load()
+        if settings.load_at_open:
+            self.load()
+        else:
+            self._check_if_small()
+
+    def load(self) -> None:
+        """Read everything that is derived of the store, unless it was read."""
+        if self.is_loaded:
+            return
+        try:
+            self._load()
+        except BaseException:
+            self.is_loaded = False  # half of it is worse than none
+            raise
+
+    @property
+    def indexes(self) -> Indexes:
+        """Columns, words and vectors; read from the store when they are first asked for."""
+        self.load()
+        return self._indexes
+
+    @indexes.setter
+    def indexes(self, fresh: Indexes) -> None:
+        self._indexes = fresh
+
+    @property
+    def geometry(self) -> Geometry:
+        """Where the memories stand; read as `indexes`."""
+        self.load()
+        assert self._geometry is not None
+        return self._geometry
 
     @property
     def model(self) -> str:
@@ -201,6 +233,7 @@ class Space:
             return done
 
     def _write(self, plan: Callable[[], Plan], commit: Callable[[Connection, Plan], Result], op: str, client: str) -> Result:  # fmt: skip
+        self.load()
         for _ in range(_ATTEMPTS):
             self.catch_up()
             if self.attempt and (before := self.attempt.before()):
@@ -237,6 +270,7 @@ class Space:
 
         `commit` may call `load_within` to look at its own rows before they are committed.
         """
+        self.load()
         for _ in range(_ATTEMPTS):
             self.catch_up()
             planned = plan()
@@ -272,6 +306,8 @@ class Space:
 
     def catch_up(self) -> Changes | None:
         """Take over what other processes committed. Costs 3 µs when they did not."""
+        if not self.is_loaded:
+            return None
         version = self.database.data_version()
         if version == self._data_version:
             if self.database.was_replaced() and self.database.path.exists():
@@ -473,7 +509,7 @@ class Space:
 
     def close(self) -> bool:
         """Close everything; whether all of it is in the store's file now."""
-        self.indexes.vectors.close()
+        self._indexes.vectors.close()
         return self.database.close()
 
     # --- private ------------------------------------------------------------------------------
@@ -554,6 +590,7 @@ class Space:
 
     def _load(self) -> None:
         """Read everything from the store; a small one is checked first, so that it never answers from damage."""
+        self.is_loaded = True
         self._check_if_small()
         try:
             self._read_all()
@@ -658,8 +695,8 @@ class Space:
         self._told.clear()
         self._marked.clear()
         self._marked_from = self.indexes.version
-        self.geometry = self.empty_geometry()
-        moved = self.geometry.load(
+        self._geometry = self.empty_geometry()
+        moved = self._geometry.load(
             placed, table.place[placed], table.component[placed], self.reader.meta("next_component", 1)
         )
         table.set_components(moved)

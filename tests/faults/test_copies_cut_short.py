@@ -74,3 +74,24 @@ def test_parts_of_processes_that_are_gone_make_no_deletion_wait(folder: Path) ->
         parts[1].unlink()
         space.forget(space.snapshot().ids[0], permanently=True)
         assert not space.pending_erasures()
+
+
+def test_a_copy_that_was_being_let_go_is_there_with_its_note_or_gone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (copy,) = backups.copies(folder)
+    unlink = Path.unlink
+
+    def killed(self: Path, missing_ok: bool = False) -> None:
+        unlink(self, missing_ok=missing_ok)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "unlink", killed)
+    with pytest.raises(KeyboardInterrupt):
+        backups.remove(copy)
+    monkeypatch.undo()
+    assert all(backups.is_unchanged(left) for left in backups.copies(folder))
+    (note,) = (folder / "backups").glob("*.sum")
+    os.utime(note, (0, 0))
+    backups.sweep(folder)
+    assert not [*(folder / "backups").iterdir()]

@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+if screens := os.environ.get("TETRARIUM_SCREENS"):  # one for each process that runs tests side by side (dev.py)
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
+    os.environ["DISPLAY"] = screens.split(",")[worker % len(screens.split(","))]
 HAS_DISPLAY = not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY"))
 if sys.platform.startswith("linux"):
     os.environ["QT_QPA_PLATFORM"] = "xcb" if HAS_DISPLAY else "offscreen"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import colorsys
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -75,13 +76,14 @@ def opened(qtbot: QtBot, feed: RowList, words: str) -> None:
 
 
 def light(window: MainWindow, memory_id: str) -> float:
-    """How much colour a memory has on the screen: value times saturation of the pixel at its centre, 0 … 1."""
+    """How much colour a memory has on the screen: value times saturation round its centre, at most, 0 … 1."""
     view = window.space
-    assert view.gl is not None
-    image, at = view.gl.grabFramebuffer(), view.pixel_of(memory_id)
-    color = image.pixelColor(QPoint(round(at.x()), round(at.y())))
-    _, saturation, value = colorsys.rgb_to_hsv(color.redF(), color.greenF(), color.blueF())
-    return saturation * value
+    image, at, brightest = view.grab().toImage(), view.pixel_of(memory_id), 0.0
+    for dx, dy in product(range(-8, 9, 2), repeat=2):
+        color = image.pixelColor(QPoint(round(at.x()) + dx, round(at.y()) + dy))
+        _, saturation, value = colorsys.rgb_to_hsv(color.redF(), color.greenF(), color.blueF())
+        brightest = max(brightest, saturation * value)
+    return brightest
 
 
 def test_an_agent_is_followed_live_and_through_the_death_of_its_host(
@@ -101,6 +103,7 @@ def test_an_agent_is_followed_live_and_through_the_death_of_its_host(
     assert 1 < len(got) < 5
     until(qtbot, lambda: window.state.highlight is not None)
     assert list(window.state.highlight.lit) == got, "in the order of score"
+    assert "last recall" in window.status.text()
     assert window.state.highlight.title == f"claude-code 2.1: {QUESTION}"
     until(qtbot, lambda: rows(activity.feed)[0][:2] == ("claude-code 2.1", "recalled"))
     settled(qtbot, window.space)

@@ -97,3 +97,23 @@ def test_help_tells_both_ways() -> None:
     assert ended.returncode == 0
     assert "--sample" in ended.stdout
     assert "recall" in ended.stdout
+
+
+@pytest.mark.needs_display
+def test_an_engine_that_does_not_end_in_time_ends_with_the_program(tmp_path: Path) -> None:
+    code = (
+        "import sys, threading, time\nfrom pathlib import Path\nfrom PySide6.QtCore import QTimer\n"
+        "from PySide6.QtWidgets import QApplication\n"
+        "from tetrarium_gui import app, bridge, shell, worker\nworker.DRAIN_TIME = 0.2\nbridge.WATCH_ENDS = 200\n"
+        "application = QApplication(sys.argv)\nbegan = threading.Event()\n"
+        "def busy(service):\n    began.set()\n    time.sleep(60)\n"
+        "original = shell.Shell.show\n"
+        "def show(self):\n    original(self)\n    self.bridge.opened.connect(lambda: self.bridge.edit(busy))\n"
+        "    leave = lambda: self.window.close() if began.is_set() else QTimer.singleShot(50, leave)\n    leave()\n"
+        "shell.Shell.show = show\n"
+        f"sys.exit(app.run(Path({str(tmp_path / 'space')!r})))"
+    )
+    env = {"DISPLAY": os.environ["DISPLAY"], "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    ended = start(code=code, **env)
+    assert ended.returncode == 0, ended.stderr
+    assert "did not end in time" in ended.stderr

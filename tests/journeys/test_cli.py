@@ -71,7 +71,7 @@ def test_answers_are_readable_without_json(space: str, capsys: pytest.CaptureFix
     assert main(["recall", "export", *at]) == 0
     assert "of 4000 tokens" in capsys.readouterr().out
     assert main(["stats", *at]) == 0
-    assert "1 memories" in capsys.readouterr().out
+    assert "1 memory" in capsys.readouterr().out
 
 
 def test_text_comes_from_standard_input_when_it_is_missing_or_a_dash(space: str) -> None:

@@ -347,3 +347,17 @@ def test_the_command_line_exports_previews_imports_and_undoes(
     assert run("imports", "--undo", batch, *two).startswith("1 memory taken out")
     assert main(["import", file + ".gone", *two]) == 2
     capsys.readouterr()
+
+
+def test_an_export_of_everything_reads_no_index_and_is_the_same(space: MemoryService, tmp_path: Path) -> None:
+    lived(space)
+    space.export(tmp_path / "whole.jsonl", vectors=True)
+    with tetrarium.open_space(space.path, load_at_open=0) as lean:
+        lean.export(tmp_path / "lean.jsonl", vectors=True)
+        assert not lean._space.is_loaded
+        assert body(tmp_path / "lean.jsonl") == body(tmp_path / "whole.jsonl")
+        (hit,) = lean.search("when does the nightly export run", limit=1)
+        assert hit.id == space.search("when does the nightly export run", limit=1)[0].id
+        lean.store("The kiosk syncs its seat map every four minutes.", force=True)
+        assert lean.verify_audit().is_sound
+    assert [entry.verb for entry in space.audit(verb="export")] == ["export", "export"]

@@ -328,7 +328,8 @@ def test_a_project_sees_its_own_and_the_global_memories_and_a_stranger_the_globa
 
 def test_an_expired_memory_leaves_every_answer_at_once_and_may_be_said_again(space: MemoryService) -> None:
     text = "The demo server is reachable until noon today."
-    gone = space.store(text, expires_at=datetime.now(UTC) + timedelta(milliseconds=150)).id
+    space.search("what loads the model")
+    gone = space.store(text, expires_at=datetime.now(UTC) + timedelta(milliseconds=1_500)).id
     assert [hit.id for hit in space.search("demo server")] == [gone]
     deadline = time.monotonic() + 10
     while space.search("demo server").total:

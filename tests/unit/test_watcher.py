@@ -21,6 +21,7 @@ from tetrarium.events import Recalled, SpaceChanged
 from tetrarium.mcp import meeting, news, observers, watcher
 from tetrarium.mcp.news import Attached, Clients, Committed, Missed, RecallSeen, SearchSeen
 from tetrarium.mcp.observers import Observers
+from tetrarium.mcp.watcher import Watcher
 from tetrarium.model import Changes, RecallTrace
 from tetrarium.service import MemoryService
 from watching import PATIENCE, watching
@@ -79,6 +80,8 @@ NONSENSE: list[bytes] = [
     b'{"kind":"clients","names":["a"],"count":0,"at":1}', b'{"kind":"clients","names":"abc","count":3,"at":1}',
     b'{"kind":"clients","names":[null],"count":1,"at":1}', b'{"kind":"clients","names":[],"count":0,"at":-1}', b'{"kind":"committed","version":"soon"}',
     json.dumps({"kind": "clients", "names": ["x"] * 65, "count": 65, "at": 1}).encode(),
+    json.dumps({"kind": "clients", "names": ["x" * 1_000_000], "count": 1, "at": 1}).encode(),
+    json.dumps({"kind": "searched", "client": "x" * 201, "at": 1, "query": "", "ids": [], "total": 1}).encode(),
     b'{"kind":"missed","count":1e400}', b'{"kind":"committed","version":' + b"9" * 5_000 + b"}",
     b'{"kind":"searched","client":"a","at":NaN,"query":"","ids":[],"total":1}',
     b'{"kind":"searched","client":"a","at":1e300,"query":"","ids":[],"total":1}',
@@ -190,6 +193,10 @@ def test_an_address_that_leads_nowhere_is_no_host(
 ) -> None:
     monkeypatch.setattr(watcher, "PAUSE", 0.01)
     (tmp_path / paths.ADDRESS_FILE).write_bytes(content)
+    looking = Watcher(tmp_path, print)
+    assert looking._reach() is None
+    looking.stop()
+    looking.run()
     with watching(tmp_path) as heard:
         (tmp_path / paths.ADDRESS_FILE).unlink()
         with pretending(tmp_path, GREETING, news.line_of(Committed(4))):

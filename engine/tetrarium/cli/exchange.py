@@ -65,7 +65,7 @@ def _export(options: argparse.Namespace) -> int:
             f"{options.file} is there already; nothing was written.", advice="Name another file, or say --force."
         )
     to: Path | BinaryIO = sys.stdout.buffer if options.file == "-" else Path(options.file)
-    with space(options.data_dir) as service:
+    with space(options.data_dir, whole=False) as service:  # all of a space is written as it is read
         report = service.export(
             to,
             form="markdown" if options.markdown else "jsonl",

@@ -46,19 +46,20 @@ def common(command: argparse.ArgumentParser, *, first: bool = False) -> None:
     )
 
 
-def space(data_dir: Path | None, *, makes: bool = False) -> MemoryService:
+def space(data_dir: Path | None, *, makes: bool = False, whole: bool = True) -> MemoryService:
     """The space of `--data-dir`, else the user's. makes: a new one is what the command is for; else it is said that
-    there was none, for a mistyped folder looks like lost memories. Raises SpaceUnavailable and its kinds."""
+    there was none, for a mistyped folder looks like lost memories. Without whole, indexes are read when a verb needs
+    them. Raises SpaceUnavailable and its kinds."""
     from tetrarium.service import open_space  # the engine takes a second to import; `--help` and mistakes need not wait
 
     folder = (data_dir or default_data_dir()).expanduser()
     was_there = (folder / STORE_FILE).exists()
     try:
-        service = open_space(folder)
+        service = open_space(folder, load_at_open=int(whole))
     except SpaceLocked:
         if not sys.stdin.isatty():
             raise
-        service = open_space(folder, passphrase=asked("Passphrase: "))
+        service = open_space(folder, passphrase=asked("Passphrase: "), load_at_open=int(whole))
     if not was_there and not makes:
         say_aside(f"There was no space in {folder}; a new, empty one was made.")
     return service

@@ -22,11 +22,14 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any, TypeVar
 
 from tetrarium import paths
 
 if sys.platform != "win32":
     import fcntl
+
+Record = TypeVar("Record")
 
 WIRE = 1
 """Version of what relay and host say to each other; hosts refuse another one."""
@@ -81,12 +84,15 @@ def introduction(line: bytes) -> Hello | Visit | None:
         told = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    for kind in (Hello, Visit):
-        if isinstance(told, dict) and {f.name: type(told.get(f.name)).__name__ for f in fields(kind)} == {
-            f.name: f.type for f in fields(kind)
-        }:
-            return kind(**{f.name: told[f.name] for f in fields(kind)})
-    return None
+    return _record(Hello, told) or _record(Visit, told)
+
+
+def _record(kind: type[Record], told: Any) -> Record | None:
+    """The record that a JSON object holds; None where a field is missing, unknown or of another type."""
+    names = {field.name: field.type for field in fields(kind)}  # type: ignore[arg-type]
+    if not isinstance(told, dict) or {name: type(value).__name__ for name, value in told.items()} != names:
+        return None
+    return kind(**told)
 
 
 def possible() -> bool:
@@ -213,8 +219,8 @@ def address_of(folder: Path) -> Address | None:
         if os.fstat(descriptor).st_uid != os.getuid():
             raise NoMeeting(f"{file} belongs to another user.")
         try:
-            return Address(**json.load(stream))
-        except (ValueError, TypeError):
+            return _record(Address, json.load(stream))
+        except (ValueError, RecursionError):
             return None
 
 

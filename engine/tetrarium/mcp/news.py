@@ -25,6 +25,8 @@ LONGEST_LINE = 8_000_000
 """Bytes of one line; a recall that needs more is told without its trace."""
 MOST_NAMES = 64
 """Clients that are named; of more only the number is told."""
+LONGEST_NAME = 200
+"""Characters of a client's name; ours are cut at 72."""
 MOST_IDS = 200
 """Memories that one search names."""
 LONGEST_QUERY = 4_000
@@ -143,6 +145,9 @@ def _adapter() -> TypeAdapter[Told]:
 def _is_sound(told: Told) -> bool:
     """Whether figures are figures, and every reference inside a trace leads somewhere."""
     if isinstance(told, Clients) and not told.count >= len(told.names) <= MOST_NAMES:
+        return False
+    names = told.names if isinstance(told, Clients) else (told.client,) if isinstance(told, Asked) else ()
+    if any(len(name) > LONGEST_NAME for name in names):
         return False
     if isinstance(told, Clients | Asked) and not 0 <= told.at < LATEST:
         return False

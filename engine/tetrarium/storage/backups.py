@@ -175,13 +175,19 @@ def rotate(found: Sequence[Copy], *, days: int, weeks: int, others: int) -> list
 
 
 def remove(copy: Copy) -> None:
-    """Delete a copy and what was noted of it."""
-    _sum_of(copy.file).unlink(missing_ok=True)
+    """Delete a copy and what was noted of it; the note last, since a copy without one cannot be told from a changed one."""
     copy.file.unlink(missing_ok=True)
+    _sum_of(copy.file).unlink(missing_ok=True)
 
 
 def sweep(folder: Path) -> None:
-    """Remove what copies that were cut short have left: of a process that is gone, or older than an hour."""
+    """Remove what copies that were cut short have left: of a process that is gone, or older than an hour. And notes of
+    copies that are gone."""
+    for note in (folder / paths.BACKUPS).glob("*.db.sum"):
+        with suppress(OSError):
+            old = datetime.now(UTC).timestamp() - note.stat().st_mtime > 3_600  # else its copy may be about to come
+            if old and not note.with_suffix("").exists():
+                note.unlink()
     for part in (folder / paths.BACKUPS).glob(f"*{_PART}*"):
         with suppress(OSError):
             maker = _MAKER.search(part.name)

@@ -128,7 +128,8 @@ class InspectorPanel(QWidget):
         if self.memory is not None:
             self.versions.show_versions(self.memory, versions)
             self.relations.show_relations(self.memory, edges, neighbours, graph)
-            self.tabs.setTabText(1, t("inspector.tab_versions", count=len(versions)))
+            words = t("inspector.tab_versions", count=len(versions)) if versions else t("inspector.tab_no_versions")
+            self.tabs.setTabText(1, words)
 
     def show_access(self, entries: Sequence[AuditEntry]) -> None:
         """Who read and wrote the memory on show, newest first; looks of this window at whole screens aside."""
@@ -231,7 +232,7 @@ class InspectorPanel(QWidget):
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(_scrolled(self.facts, "inspector.tab_facts"), t("inspector.tab_facts"))
-        self.tabs.addTab(self.versions, t("inspector.tab_versions", count=0))
+        self.tabs.addTab(self.versions, t("inspector.tab_no_versions"))
         self.tabs.addTab(self.relations, t("inspector.tab_relations"))
         self.tabs.addTab(self.access, t("inspector.tab_access"))
         self.tabs.setMinimumHeight(TABS_HEIGHT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -12,6 +13,10 @@ from tetrarium_gui.style import CAMERA_EASE, GROW_TIME, REVEAL_TIME, SUCCESSION_
 
 FRAME = 16
 """Milliseconds between frames while something moves."""
+SHARE = 2.0
+"""Times as long as a frame takes, between two of them, where that is more: hands and words come in between."""
+SLOWEST = 100
+"""Milliseconds between frames at most."""
 
 
 class Motion(QObject):
@@ -27,6 +32,7 @@ class Motion(QObject):
         super().__init__(parent)
         self._camera, self._air = camera, air
         self.reduced = False
+        self.frame_takes: Callable[[], float] = lambda: 0.0  # milliseconds that the last frame kept the event loop
         self._started = time.monotonic()
         self._busy_until = 0.0
         self._reveals_from = self._travels_from = self._turns_from = 0.0
@@ -112,4 +118,5 @@ class Motion(QObject):
                 self.turned.emit()
         if not moving:
             self._clock.stop()
+        self._clock.setInterval(round(min(SLOWEST, max(FRAME, SHARE * self.frame_takes()))))
         self.stepped.emit()

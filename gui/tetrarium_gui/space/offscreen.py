@@ -9,6 +9,7 @@ nothing; on a software renderer one changed word in the status line costs 14 ms 
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,9 @@ log = logging.getLogger(__name__)
 REST = 250
 """Milliseconds without a new frame after which one with smooth edges is drawn."""
 SAMPLES = 4
-"""Samples a pixel of that one: it costs twice as much."""
+"""Samples a pixel of that one: it costs two to three times as much."""
+SMOOTH_UP_TO = 20.0
+"""Milliseconds of a frame above which edges stay plain: the smooth one would hold up hands and words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class OffscreenCanvas(QWidget):
         self._opengl = opengl
         self.renderer = ""
         self.frames = 0
+        self.frame_takes = 0.0  # milliseconds of the last frame in motion
         self._stale = True
         self._broken = False
         self._plain: QOpenGLFramebufferObject | None = None
@@ -117,7 +121,9 @@ class OffscreenCanvas(QWidget):
         if self._broken:
             return
         if self._stale or self._image.size() != self._size():
+            started = time.perf_counter()
             self._draw(smooth=False)
+            self.frame_takes = (time.perf_counter() - started) * 1e3
             self._rest.start()
         painter = QPainter(self)
         area, ratio = event.rect(), self.devicePixelRatioF()
@@ -131,7 +137,7 @@ class OffscreenCanvas(QWidget):
 
     def _smoothen(self) -> None:
         """Nothing moved for a while: the same frame again, with smooth edges."""
-        if not self._stale and not self._broken and self.isVisible():
+        if not self._stale and not self._broken and self.isVisible() and self.frame_takes <= SMOOTH_UP_TO:
             self._draw(smooth=True)
             super().update()
 

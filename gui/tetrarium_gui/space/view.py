@@ -96,7 +96,8 @@ class SpaceView(Marking, QWidget):
         if opengl:
             software = software_opengl() if self.OFF_SCREEN else None
             if software is not None:
-                self.gl = OffscreenCanvas(self.camera, self._air, software, self)
+                self.gl = canvas = OffscreenCanvas(self.camera, self._air, software, self)
+                self.motion.frame_takes = lambda: canvas.frame_takes
             else:
                 self.gl = GLCanvas(self.camera, self._air, self)
             self.gl.failed.connect(self._fall_back, Qt.ConnectionType.QueuedConnection)

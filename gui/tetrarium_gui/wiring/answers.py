@@ -24,6 +24,8 @@ from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.worker import EVERYWHERE
 
+CHOICES_PAUSE = 5_000
+"""Milliseconds between two looks at what there is to filter by: it counts every label."""
 ACCESSES = 200
 """Reads and writes of one memory that are listed."""
 DRAWN = 60
@@ -52,7 +54,7 @@ class Answers(QObject):
         panels.inspector.word_chosen.connect(self._search_word)
         panels.inspector.access_asked.connect(self._ask_access)
         desk.state.selection_changed.connect(self._follow)
-        self._choices = WhenSeen(desk.docks["search"], self._ask_choices)
+        self._choices = WhenSeen(desk.docks["search"], self._ask_choices, CHOICES_PAUSE)
         bridge.opened.connect(self._choices.ask)
         bridge.changed.connect(lambda _: self._choices.ask())
         bridge.searched.connect(self._take_search)

@@ -84,6 +84,8 @@ class Following(QObject):
                 happenings.append(_asked(told))
                 if told.fresh and isinstance(told, RecallSeen):
                     self.lighting.show(_highlight(told))
+                    if told.trace is not None:
+                        self._desk.status.show_time("recall", told.trace.elapsed_ms)
         self._add(happenings)
 
     def _meet(self, there: Counter[str], at: datetime | None = None) -> list[Happening]:
