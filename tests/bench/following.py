@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
@@ -42,6 +42,8 @@ from tetrarium_gui.main_window import MainWindow
 from tetrarium_gui.space.tetrahedra import surface_format
 
 PATIENCE = 60.0
+TURNS = 20
+"""Turns of ten recalls each, without and with a watcher."""
 APART = 1.5
 """Seconds between two questions, so that each has the lights for itself."""
 QUESTION = "what happens when the payment provider does not answer, case {}?"
@@ -61,14 +63,17 @@ def main() -> None:
             trace = service.recall(QUESTION.format(0), project="*")
         pipe = Pipe(space, "--linger", "60").hello()
         pipe.call("void_recall", query="warm up")
-        told, cost = alone_and_watched(pipe, space, a.questions)
+        told, cost = alone_and_watched(pipe, space, TURNS)
         rows = followed(application, pipe, space, folder, a.questions)
         seen = news.RecallSeen("agent", time.time(), "", (), 0.3, trace)
         line = news.line_of(seen)
         work = [milliseconds(lambda: news.line_of(seen)) for _ in range(60)]
         reading = [milliseconds(lambda: news.read(line)) for _ in range(60)]
         rows += [
-            ("recall of the agent, nobody watches / a watcher is told each", f"{spread(told)} / {spread(cost)}"),
+            (
+                f"recall of the agent, nobody watches / a watcher is told each, n = {10 * TURNS}",
+                f"{spread(told)} / {spread(cost)}",
+            ),
             (
                 f"a recall as a line ({len(line) / 1e3:.0f} kB, {len(trace.candidates)} candidates): written / read",
                 f"{spread(work)} / {spread(reading)}",
@@ -80,15 +85,14 @@ def main() -> None:
     print(table([(what, figure, "") for what, figure in rows]))
 
 
-def alone_and_watched(pipe: Pipe, space: Path, count: int) -> tuple[list[float], list[float]]:
-    """Milliseconds of recalls without and with a watcher, ten of each in turns."""
-    alone: list[float] = []
-    watched: list[float] = []
-    for turn in range(max(1, count // 10)):
-        alone += [recall(pipe, 100 * turn + number) for number in range(10)]
-        with listening(space):
-            watched += [recall(pipe, 100 * turn + 50 + number) for number in range(10)]
-    return alone, watched
+def alone_and_watched(pipe: Pipe, space: Path, turns: int) -> tuple[list[float], list[float]]:
+    """Milliseconds of recalls without and with a watcher, ten of each in turns, either first."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for turn in range(turns):
+        for watched in (turn % 2, 1 - turn % 2):
+            with listening(space) if watched else nullcontext():
+                times[watched].extend(recall(pipe, 100 * turn + 50 * watched + number) for number in range(10))
+    return times
 
 
 @contextmanager

@@ -15,8 +15,9 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 from waiting import PATIENCE, settled
 
+from tetrarium_gui.space import choosing
 from tetrarium_gui.space.offscreen import OffscreenCanvas
-from tetrarium_gui.space.scene import WORLD, corners
+from tetrarium_gui.space.scene import FLAG_LIT, WORLD, corners
 from tetrarium_gui.space.tetrahedra import GLCanvas
 from tetrarium_gui.space.view import SpaceView
 from tetrarium_gui.state import Highlight, WindowState
@@ -109,6 +110,27 @@ def test_hovering_shows_the_first_words_as_plain_text(view: SpaceView, qtbot: Qt
     picture(view)
     qtbot.mouseMove(view, QPointF(2, 2).toPoint())
     qtbot.waitUntil(lambda: view.overlay.card is None)
+
+
+def test_resting_on_a_memory_lights_what_touches_it_and_dims_the_rest(
+    view: SpaceView, qtbot: QtBot, picture: Picture
+) -> None:
+    memory_id = in_front(view)
+    qtbot.mouseMove(view, QPointF(5, 5).toPoint())  # the pointer may stand there from before: no move, no event
+    qtbot.mouseMove(view, view.pixel_of(memory_id).toPoint())
+    qtbot.waitUntil(lambda: view.gl.tetrahedra.looks[:, 2].any() and view._air.dimming > 0)
+    looks = view.gl.tetrahedra.looks
+    lit = {view.scene.ids[row] for row in np.flatnonzero(looks[:, 2] & FLAG_LIT)}
+    assert lit == {memory_id, *choosing.touching(view.scene, [memory_id])}
+    settled(qtbot, view)
+    picture(view)
+    qtbot.mouseMove(view, QPointF(2, 2).toPoint())
+    qtbot.waitUntil(lambda: view._air.dimming == 0)
+    assert not (view.gl.tetrahedra.looks[:, 2] & FLAG_LIT).any()
+    view.state.set_highlight(Highlight("words", view.scene.ids[:3]))
+    qtbot.mouseMove(view, view.pixel_of(memory_id).toPoint())
+    qtbot.waitUntil(lambda: view.overlay.card is not None)
+    assert not view._dwell.isActive(), "what was found stays lit whatever the pointer rests on"
 
 
 def test_a_drag_turns_the_space_and_selects_nothing(view: SpaceView, qtbot: QtBot) -> None:

@@ -32,6 +32,8 @@ KEPT = 16
 """Questions that a watcher who comes later is told of."""
 PATIENCE = 10.0
 """Seconds that a watcher may take to read what was sent."""
+AFTER = 0.01
+"""Seconds after an event at which watchers are told: the client's own answer goes first."""
 UNSENT = 1 << 20
 """Bytes on their way to a watcher from which on the next line waits for him."""
 
@@ -158,6 +160,7 @@ async def _tell(seat: _Seat, writer: asyncio.StreamWriter) -> None:
     """Send what waits in a seat, as it comes. Raises OSError, TimeoutError for a watcher that does not read."""
     while True:
         await seat.woken.wait()
+        await asyncio.sleep(AFTER)
         seat.woken.clear()
         while (told := seat.next()) is not None:
             try:

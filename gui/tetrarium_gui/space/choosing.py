@@ -44,6 +44,14 @@ def touching(scene: Scene, chosen: Iterable[str]) -> list[str]:
     return [scene.ids[row] for row in np.setdiff1d(near, rows)]
 
 
+def sharing(scene: Scene, row: int) -> list[str]:
+    """The memories that share a vertex with one, without it; looks at its cluster only, outside which nothing touches it."""
+    own = np.flatnonzero(scene.cluster == scene.cluster[row])
+    keys = vertex_keys(scene.voxels[own])
+    near = np.isin(keys, vertex_keys(scene.voxels[row : row + 1])).any(axis=1)
+    return [scene.ids[at] for at in own[near] if at != row]
+
+
 def rest(scene: Scene, chosen: frozenset[str], away: Bool) -> list[str]:
     """Every memory that is shown and not chosen."""
     return [scene.ids[row] for row in np.flatnonzero(~away) if scene.ids[row] not in chosen]

@@ -14,7 +14,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from tetrarium.model import CATEGORIES, Bool, Float32, UInt8
-from tetrarium_gui.space import beacons, gizmo
+from tetrarium_gui.space import beacons, choosing, gizmo
 from tetrarium_gui.space.camera import Camera
 from tetrarium_gui.space.coloring import Visibility, palette_indices
 from tetrarium_gui.space.detail import HARDWARE, SOFTWARE, SOFTWARE_IN_MOTION
@@ -30,10 +30,14 @@ from tetrarium_gui.space.picking import pick
 from tetrarium_gui.space.replay import Replay
 from tetrarium_gui.space.scene import Scene, births, geometry, looks, scene_of
 from tetrarium_gui.space.tetrahedra import Atmosphere, GLCanvas
-from tetrarium_gui.state import ColorBy, WindowState
+from tetrarium_gui.state import ColorBy, Highlight, WindowState
 from tetrarium_gui.style import GROW_TIME, PALETTE_SIZE, Theme, scene_palette, visible
 from tetrarium_gui.words import t
 
+DWELL = 200
+"""Milliseconds for which the pointer rests on a memory before what touches it lights up and the rest dims."""
+HOVER_DIMMING = 0.6
+"""How far the rest dims then, of how far it dims for a question."""
 REST = 150
 """Milliseconds without a move after which software rendering draws the full detail again."""
 
@@ -77,6 +81,11 @@ class SpaceView(Marking, QWidget):
         self._is_whole = True  # nothing is away
         self._lit: list[int] = []  # rows of the hits, the best first
 
+        self._around: tuple[str, ...] = ()  # what the pointer rests on, and what touches it
+        self._dwell = QTimer(self)
+        self._dwell.setSingleShot(True)
+        self._dwell.setInterval(DWELL)
+        self._dwell.timeout.connect(self._light_around)
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST)
@@ -236,6 +245,7 @@ class SpaceView(Marking, QWidget):
 
     def _take_highlight(self) -> None:
         highlight = self.state.highlight
+        self._light_no_more()
         self.overlay.recalling = len(highlight.void) if highlight is not None else 0
         self.overlay.caption = "" if highlight is None else visible(highlight.title)
         self._air.dimming = 0.0 if highlight is None else 1.0
@@ -262,7 +272,7 @@ class SpaceView(Marking, QWidget):
         look = looks(
             scene,
             colors=self._colors,
-            highlight=self.state.highlight,
+            highlight=self._lighting(),
             selected=self.state.selected,
             hovered=self.hovered_id,
             marked=frozenset(self.state.chosen),
@@ -273,8 +283,27 @@ class SpaceView(Marking, QWidget):
             self.gl.tetrahedra.set_looks(look)
             self.gl.tetrahedra.lights.set_beacons(beacons.beacons(scene, self._shown_lit(), self._colors))
         if self.flat is not None:
-            self.flat.looks, self.flat.dimming = look, self.state.highlight is not None
+            self.flat.looks, self.flat.dimming = look, self._lighting() is not None
         self.refresh()
+
+    def _lighting(self) -> Highlight | None:
+        """What is lit: what was found, else what is around the pointer."""
+        return self.state.highlight or (Highlight("", self._around) if self._around else None)
+
+    def _light_around(self) -> None:
+        """The pointer rests on a memory: light it and what touches it."""
+        if self.scene is None or self.state.highlight is not None or (row := self.scene.row(self.hovered_id)) < 0:
+            return
+        self._around = (self.hovered_id, *choosing.sharing(self.scene, row))
+        self._air.dimming, self._air.reveal = HOVER_DIMMING, 1.0
+        self._take_looks()
+
+    def _light_no_more(self) -> None:
+        """The pointer moved on."""
+        self._dwell.stop()
+        if self._around:
+            self._around = ()
+            self._air.dimming = 0.0 if self.state.highlight is None else 1.0
 
     def _shown_lit(self) -> list[int]:
         return self._lit if self._is_whole else [row for row in self._lit if not self._away[row]]
@@ -440,6 +469,9 @@ class SpaceView(Marking, QWidget):
         self.overlay.card = self._card(memory_id, position) if memory_id else None
         self.setCursor(Qt.CursorShape.PointingHandCursor if memory_id else Qt.CursorShape.ArrowCursor)
         if changed:
+            self._light_no_more()
+            if memory_id and self.state.highlight is None:
+                self._dwell.start()
             self._take_looks()
             self.hovered.emit(memory_id)
         else:
@@ -476,6 +508,7 @@ class SpaceView(Marking, QWidget):
         """The pointer is over nothing any more."""
         if self.hovered_id:
             self.hovered_id, self.overlay.card = "", None
+            self._light_no_more()
             self._take_looks()
 
     @property
