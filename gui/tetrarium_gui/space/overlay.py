@@ -7,7 +7,6 @@ All text is drawn as plain text, cut to a length first: it comes from memories a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -15,7 +14,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from tetrarium.model import Bool
-from tetrarium_gui.space import beacons, gizmo, legend
+from tetrarium_gui.space import beacons, cards, gizmo, legend
 from tetrarium_gui.space.camera import Camera
 from tetrarium_gui.space.labels import LONGEST_LABEL, Box, Label, place_labels
 from tetrarium_gui.space.lettering import Lettering
@@ -23,7 +22,6 @@ from tetrarium_gui.space.scene import Scene
 from tetrarium_gui.state import ColorBy, Link
 from tetrarium_gui.style import (
     GRID,
-    RADIUS,
     SIZE_HEADING,
     SIZE_SMALL,
     SIZE_TEXT,
@@ -31,25 +29,11 @@ from tetrarium_gui.style import (
     Theme,
     text_font,
     visible,
-    wrap,
 )
 from tetrarium_gui.words import t
 
 POINTER_MARGIN = 12.0
 """Pixels between the edge of the picture and a mark that points out of it."""
-CARD_WIDTH = 320
-CARD_LINES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """What the pointer is over: first words, and one line about it."""
-
-    excerpt: str
-    line: str
-    color: str
-    x: float
-    y: float
 
 
 class Overlay(QWidget):
@@ -66,7 +50,7 @@ class Overlay(QWidget):
         self.present: Bool | None = None  # (k,) clusters of which something is shown; None: all
         self.counted: Callable[[], Bool | None] = lambda: None
         """Gives the clusters whose names tell how many memories they hold, (k,), since they are drawn as one body."""
-        self.card: Card | None = None
+        self.card: cards.Card | None = None
         self.color_by = ColorBy.CLUSTER
         self.filtered: frozenset[int] = frozenset()
         self.away = 0
@@ -105,7 +89,7 @@ class Overlay(QWidget):
         self._paint_caption(painter)
         self._paint_outline(painter)
         if self.card is not None:
-            self._paint_card(painter, self.card)
+            cards.paint(painter, self.theme, self.card, self.width(), self.height())
         painter.end()
 
     def _paint_empty(self, painter: QPainter) -> None:
@@ -295,30 +279,3 @@ class Overlay(QWidget):
         font = text_font(SIZE_HEADING, bold=True)
         text = QFontMetricsF(font).elidedText(self.caption, Qt.TextElideMode.ElideRight, width)
         self._lettering.draw(painter, text, 2 * GRID, 2 * GRID - 4, font, self.theme)
-
-    def _paint_card(self, painter: QPainter, card: Card) -> None:
-        font, small = text_font(SIZE_TEXT), text_font(SIZE_SMALL)
-        metrics = QFontMetricsF(font)
-        lines = wrap(visible(card.excerpt), metrics, CARD_WIDTH - 3 * GRID, CARD_LINES)
-        height = 2 * GRID + len(lines) * metrics.lineSpacing() + 20
-        x = card.x + 16 if card.x + 16 + CARD_WIDTH < self.width() else card.x - 16 - CARD_WIDTH
-        y = min(max(GRID, card.y + 12), self.height() - height - GRID)
-        box = QRectF(max(GRID, x), y, CARD_WIDTH, height)
-        painter.setPen(QPen(QColor(self.theme.line), 1))
-        background = QColor(self.theme.raised)
-        background.setAlpha(250)
-        painter.setBrush(background)
-        painter.drawRoundedRect(box, RADIUS, RADIUS)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(card.color))
-        painter.drawRoundedRect(QRectF(box.left() + 1, box.top() + 6, 3, box.height() - 12), 1.5, 1.5)
-        painter.setPen(QColor(self.theme.text))
-        painter.setFont(font)
-        baseline = box.top() + GRID + metrics.ascent()
-        for line in lines:
-            painter.drawText(QPointF(box.left() + 1.75 * GRID, baseline), line)
-            baseline += metrics.lineSpacing()
-        painter.setFont(small)
-        painter.setPen(QColor(self.theme.muted))
-        shown = painter.fontMetrics().elidedText(card.line, Qt.TextElideMode.ElideRight, CARD_WIDTH - 3 * GRID)
-        painter.drawText(QPointF(box.left() + 1.75 * GRID, baseline + 4), shown)

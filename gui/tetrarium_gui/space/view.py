@@ -13,9 +13,10 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from tetrarium.model import CATEGORIES, Bool, Float32, UInt8
+from tetrarium.model import Bool, Float32, UInt8
 from tetrarium_gui.space import beacons, choosing, gizmo
 from tetrarium_gui.space.camera import Camera
+from tetrarium_gui.space.cards import Card, card_of
 from tetrarium_gui.space.coloring import Visibility, palette_indices
 from tetrarium_gui.space.detail import HARDWARE, SOFTWARE, SOFTWARE_IN_MOTION
 from tetrarium_gui.space.flat import FlatCanvas
@@ -25,7 +26,7 @@ from tetrarium_gui.space.happenings import Happenings, Pairs
 from tetrarium_gui.space.marking import Marking
 from tetrarium_gui.space.motion import Motion
 from tetrarium_gui.space.offscreen import Canvas, OffscreenCanvas, software_opengl
-from tetrarium_gui.space.overlay import Card, Overlay
+from tetrarium_gui.space.overlay import Overlay
 from tetrarium_gui.space.picking import pick
 from tetrarium_gui.space.replay import Replay
 from tetrarium_gui.space.scene import Scene, births, geometry, looks, scene_of
@@ -466,7 +467,7 @@ class SpaceView(Marking, QWidget):
         if not changed and not memory_id:
             return
         self.hovered_id = memory_id
-        self.overlay.card = self._card(memory_id, position) if memory_id else None
+        self.overlay.card = self._card(memory_id, position)
         self.setCursor(Qt.CursorShape.PointingHandCursor if memory_id else Qt.CursorShape.ArrowCursor)
         if changed:
             self._light_no_more()
@@ -477,32 +478,12 @@ class SpaceView(Marking, QWidget):
         else:
             self.overlay.update()
 
-    def _card(self, memory_id: str, position: QPointF) -> Card:
-        scene, snapshot = self.scene, self.state.snapshot
-        assert scene is not None
-        assert snapshot is not None
-        row = scene.row(memory_id)
-        words = [
-            t(f"category.{CATEGORIES[int(snapshot.category[row])].value}"),
-            scene.clusters[int(scene.cluster[row])].name,
-        ]
-        if scene.quarantined[row]:
-            words.append(t("space.quarantined"))
-        elif scene.inhibited[row]:
-            words.append(t("space.inhibited"))
-        palette = scene_palette(self.theme)
-        color = palette[int(self._colors[row])]
-        return Card(
-            excerpt=snapshot.excerpts[row],
-            line=" · ".join(word for word in words if word),
-            color=self.theme.amber
-            if scene.quarantined[row]
-            else self.theme.inhibited
-            if scene.inhibited[row]
-            else color,
-            x=position.x(),
-            y=position.y(),
-        )
+    def _card(self, memory_id: str, position: QPointF) -> Card | None:
+        if not memory_id or self.scene is None or self.state.snapshot is None:
+            return None
+        row = self.scene.row(memory_id)
+        color = scene_palette(self.theme)[int(self._colors[row])]
+        return card_of(self.scene, self.state.snapshot, row, self.theme, color, (position.x(), position.y()))
 
     def leave(self) -> None:
         """The pointer is over nothing any more."""
