@@ -26,6 +26,7 @@ from pathlib import Path
 
 import tetrarium
 from tetrarium import paths
+from tetrarium.errors import InvalidInput
 from tetrarium.service import MemoryService
 from tetrarium.storage import backups, checks
 from tetrarium.storage.migrations import SCHEMA_VERSION
@@ -145,7 +146,10 @@ def step(space: MemoryService, name: str, arguments: list[str], number: int, see
     if name == "restore":
         return space.restore_backup(arguments[0]).name
     newest = next(e for e in space.history(limit=200) if e.reversible and not e.undone and e.undoes is None)
-    space.store(text, force=True) if newest.op == "restore backup" else space.undo(newest.id)
+    try:
+        space.store(text, force=True) if newest.op == "restore backup" else space.undo(newest.id)
+    except InvalidInput:  # refused, and nothing changed: a memory of it was deleted for good
+        space.store(text, force=True)
     snapshot = space.snapshot()
     out = [i for i, inhibited in zip(snapshot.ids, snapshot.inhibited.tolist(), strict=True) if inhibited]
     return f"{','.join(snapshot.ids)} {','.join(out)}"
