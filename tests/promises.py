@@ -252,6 +252,11 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_encryption.py::test_nothing_is_encrypted_while_another_program_has_the_space_open",
         "journeys/test_encryption.py::test_nobody_can_store_into_a_file_that_is_being_encrypted",
     ),
+    "A space can be given another key right after an agent has used it: an idle host is asked to end; one with clients is named "
+    "and left alone.": (
+        "journeys/test_clearing.py::*",
+        "gui/test_privacy.py::test_a_space_that_an_agent_has_used_is_encrypted_in_the_window_as_soon_as_the_agent_has_left",
+    ),
     "A key that is missing, wrong, lost or of another space is said with what to do; an unsafe keychain is recognised.": (
         "journeys/test_encryption.py::test_a_missing_or_wrong_key_is_said_with_what_to_do_and_nothing_changes",
         "journeys/test_encryption.py::test_files_of_two_encrypted_spaces_cannot_be_exchanged",
