@@ -376,7 +376,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_backups.py::*",
     ),
     "An empty space offers a sample, an import and the connection of an IDE, each shown before it happens; spaces and languages "
-    "change in place; all of it goes by the keyboard, and it closes well at any moment.": (
+    "change in place; the sample is a space of its own, with the way back told; all of it goes by the keyboard, and it closes well at any moment.": (
         "gui/test_beginnings.py::*",
     ),
     "All clients of a space share one host; when it is killed, asked to end or updated, no client notices and nothing is lost or written twice.": (
