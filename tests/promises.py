@@ -252,6 +252,11 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_encryption.py::test_nothing_is_encrypted_while_another_program_has_the_space_open",
         "journeys/test_encryption.py::test_nobody_can_store_into_a_file_that_is_being_encrypted",
     ),
+    "A space can be given another key right after an agent has used it: an idle host is asked to end; one with clients is named "
+    "and left alone.": (
+        "journeys/test_clearing.py::*",
+        "gui/test_privacy.py::test_a_space_that_an_agent_has_used_is_encrypted_in_the_window_as_soon_as_the_agent_has_left",
+    ),
     "A key that is missing, wrong, lost or of another space is said with what to do; an unsafe keychain is recognised.": (
         "journeys/test_encryption.py::test_a_missing_or_wrong_key_is_said_with_what_to_do_and_nothing_changes",
         "journeys/test_encryption.py::test_files_of_two_encrypted_spaces_cannot_be_exchanged",
@@ -371,7 +376,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "journeys/test_backups.py::*",
     ),
     "An empty space offers a sample, an import and the connection of an IDE, each shown before it happens; spaces and languages "
-    "change in place; all of it goes by the keyboard, and it closes well at any moment.": (
+    "change in place; the sample is a space of its own, with the way back told; all of it goes by the keyboard, and it closes well at any moment.": (
         "gui/test_beginnings.py::*",
     ),
     "All clients of a space share one host; when it is killed, asked to end or updated, no client notices and nothing is lost or written twice.": (

@@ -49,6 +49,12 @@ def default_data_dir() -> Path:
     return _user_data() / "default"
 
 
+def sample_dir() -> Path:
+    """The folder of the sample space: beside the one that is opened without being named, and never that one."""
+    own = default_data_dir()
+    return own.with_name("sample" if own.name != "sample" else "sample-space")
+
+
 def _user_data() -> Path:
     """The platform's folder for what this user's Tetrarium keeps. On Linux without a library: the relay asks."""
     if not sys.platform.startswith("linux"):

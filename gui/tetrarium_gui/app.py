@@ -100,7 +100,7 @@ def run(data_dir: Path | None = None, *, sample: bool = False) -> int:
     from PySide6.QtGui import QSurfaceFormat
     from PySide6.QtWidgets import QApplication
 
-    from tetrarium.paths import default_data_dir
+    from tetrarium.paths import default_data_dir, sample_dir
     from tetrarium_gui.shell import Shell
     from tetrarium_gui.space.tetrahedra import surface_format
 
@@ -109,7 +109,7 @@ def run(data_dir: Path | None = None, *, sample: bool = False) -> int:
     assert isinstance(application, QApplication)
     application.setApplicationName("Tetrarium")
     application.setStyle("Fusion")
-    path = data_dir or (default_data_dir().with_name("sample") if sample else default_data_dir())
+    path = data_dir or (sample_dir() if sample else default_data_dir())
     config = Path(platformdirs.user_config_dir("Tetrarium", appauthor=False)) / "window.ini"
     shell = Shell(path, QSettings(str(config), QSettings.Format.IniFormat), sample=sample)
     # Python hears a signal when Qt next calls it: within one look of the engine for what others stored.

@@ -52,6 +52,7 @@ class MainWindow(QMainWindow):
 
     closing = Signal()
     reopen_asked = Signal(object)  # the folder of another space, or None: this one again, in another language
+    sample_asked = Signal(object)  # the folder of the sample space
 
     def __init__(self, bridge: Bridge, settings: QSettings, *, opengl: bool = True) -> None:
         super().__init__()
@@ -82,6 +83,7 @@ class MainWindow(QMainWindow):
         self.beginnings = Beginnings(self.desk, self.welcome)
         self.locked = Locked(self.theme, self._middle)
         self.places.reopen_asked.connect(self.reopen_asked)
+        self.beginnings.sample_asked.connect(self.sample_asked)
         self.palette_box = CommandPalette(
             [action for action in self.commands.all() if action.objectName() != "palette"], self.theme, self
         )

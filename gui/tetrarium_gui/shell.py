@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSettings, QTimer
 from PySide6.QtGui import QGuiApplication
 
+from tetrarium.paths import default_data_dir
 from tetrarium_gui.bridge import Bridge
 from tetrarium_gui.main_window import MainWindow
 
@@ -51,8 +52,15 @@ class Shell(QObject):
         self.show()
         QGuiApplication.setQuitOnLastWindowClosed(before)
 
+    def open_sample(self, path: Path) -> None:
+        """Open the sample space in this place, and fill it; the window tells the way back to the space of before."""
+        own = self.path or default_data_dir()
+        self.reopen(path)
+        self.window.beginnings.fill_once_open(None if own.resolve() == path.resolve() else own)
+
     def _make(self, *, sample: bool) -> None:
         self.bridge = Bridge(self.path, sample=sample)
         self.window = MainWindow(self.bridge, self._settings, opengl=self._opengl)
         # Not from within the menu that asked for it: that menu belongs to the window that goes.
         self.window.reopen_asked.connect(lambda path: QTimer.singleShot(0, self, lambda: self.reopen(path)))
+        self.window.sample_asked.connect(lambda path: QTimer.singleShot(0, self, lambda: self.open_sample(path)))

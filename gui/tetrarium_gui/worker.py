@@ -20,6 +20,7 @@ from PySide6.QtCore import QObject, QThread, Signal
 
 from tetrarium.errors import PassphraseNeeded
 from tetrarium.events import Event, SpaceChanged
+from tetrarium.mcp.clearing import cleared
 from tetrarium.mcp.host import Host
 from tetrarium.model import SpaceSnapshot
 from tetrarium.service import EVERYWHERE, WINDOW, MemoryService, decrypt, encrypt, fill_sample, lock_of, rekey
@@ -109,7 +110,14 @@ class Recode:
         return f"Recode({self.way})"
 
     def run(self, folder: Path) -> Any:
-        """Do it, while nobody has the space open. Raises what `service.locking` does; then the space is as it was."""
+        """Do it, while nobody has the space open: a host without clients is ended for it.
+
+        Raises what `service.locking` does, and SpaceBusy naming the clients; then the space is as it was.
+        """
+        with cleared(folder):
+            return self._run(folder)
+
+    def _run(self, folder: Path) -> Any:
         if self.way == "decrypt":
             return decrypt(folder, passphrase=self.old)
         if self.way == "encrypt":

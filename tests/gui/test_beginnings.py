@@ -53,21 +53,39 @@ def shell(tmp_path: Path, qtbot: QtBot) -> Iterator[Shell]:
     made.window.deleteLater()
 
 
-def test_an_empty_space_offers_three_ways_and_the_sample_grows_until_it_is_stopped(
-    tmp_path: Path, open_window: OpenWindow, qtbot: QtBot, picture: Picture
+def test_an_empty_space_offers_three_ways_and_the_sample_is_a_space_of_its_own_that_grows_until_it_is_stopped(
+    tmp_path: Path, qtbot: QtBot, picture: Picture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window = open_window(tmp_path / "empty")
-    assert window.welcome.isVisible()
-    picture(window)
-    pressed(qtbot, window.welcome.ways["sample"])
+    monkeypatch.setenv("TETRARIUM_DATA_DIR", str(tmp_path / "default"))
+    own = tmp_path / "mine" / "empty"
+    shell = Shell(own, QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
+    shell.show()
+    first = shell.window
+    until(qtbot, first.welcome.isVisible)
+    picture(first)
+    pressed(qtbot, first.welcome.ways["sample"])
+    until(qtbot, lambda: shell.window is not first and shell.window.state.snapshot is not None)
+    window = shell.window
+    assert shell.path == tmp_path / "sample"
+    until(qtbot, lambda: "Filling" in window.space.overlay.caption and len(window.state.snapshot) > 0)
     assert window.welcome.isHidden()
-    until(qtbot, lambda: len(window.state.snapshot) > 0)
     pressed(qtbot, window.status.cancel)
-    until(qtbot, lambda: window.status.work.isHidden())
+    until(qtbot, window.status.work.isHidden)
+    assert window.space.overlay.caption == "", "nothing is being filled any more"
     count = len(window.state.snapshot)
     assert 0 < count < 300, "what was stored before it was stopped stays"
-    with open_space(tmp_path / "empty") as service:
+    assert str(own) in window.notices.notice.advice, "the way back is told"
+    until(qtbot, window.notices.isVisible)
+    picture(window)
+    with open_space(tmp_path / "sample") as service:
         assert service.stats().memories >= count
+    back = next(action for action in window.places.recent_menu.actions() if action.text().endswith("empty"))
+    back.trigger()
+    until(qtbot, lambda: shell.window is not window and shell.window.welcome.isVisible())
+    assert len(shell.window.state.snapshot) == 0, "nothing of the sample came into one's own space"
+    shell.window.close()
+    assert shell.close()
+    shell.window.deleteLater()
 
 
 def test_an_export_is_imported_after_a_preview_and_can_be_undone(

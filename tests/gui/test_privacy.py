@@ -12,12 +12,15 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 from waiting import pressed, until
 
+from clients import Pipe
 from tetrarium import paths
 from tetrarium.errors import PassphraseNeeded
+from tetrarium.mcp.news import Clients
 from tetrarium.model import Outcome
 from tetrarium.service import MemoryService, lock_of, open_space
 from tetrarium_gui.main_window import MainWindow
 from tetrarium_gui.panels.privacy import PrivacyPanel
+from watching import watching
 
 pytestmark = pytest.mark.needs_display
 OpenWindow = Callable[[Path], MainWindow]
@@ -198,10 +201,37 @@ def test_a_space_that_another_program_has_open_keeps_its_key_and_says_why(
     pressed(qtbot, keys.passphrase)
     until(qtbot, keys.told.isVisible)
     assert "Another program has the space" in keys.told.text()
+    assert "Close the window" not in keys.told.text(), "the window itself asks"
     until(qtbot, keys.isEnabled)
+    assert keys.boxes["new"].text() == keys.boxes["again"].text() == "nine ferries leave", "nobody types it twice"
     assert lock_of(agent.path) == ""
     agent.store("The gate of harbour six is opened at dawn by hand.", client="cursor")
     until(qtbot, lambda: len(window.state.snapshot) == 3)
+
+
+def test_a_space_that_an_agent_has_used_is_encrypted_in_the_window_as_soon_as_the_agent_has_left(
+    tmp_path: Path, open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    folder = tmp_path / "used"
+    folder.mkdir()
+    with watching(folder) as heard:
+        client = Pipe(folder, "--linger", "600").hello()  # as hosts linger outside tests
+        client.call("memory_create", content="The kiosk prints a paper ticket when the network is down.")
+        window = open_window(folder)
+        keys = shown(window, "keys").keys
+        type_in(qtbot, keys.boxes, new="nine ferries leave", again="nine ferries leave")
+        pressed(qtbot, keys.passphrase)
+        until(qtbot, keys.told.isVisible)
+        assert "pipe 1" in keys.told.text()
+        picture(window)
+        until(qtbot, keys.isEnabled)
+        assert client.leave()[0] == 0
+        heard.until(Clients, lambda clients: clients.count == 0)
+    pressed(qtbot, keys.passphrase)
+    until(qtbot, lambda: keys.lock == "passphrase" and keys.isEnabled())
+    assert lock_of(folder) == "passphrase"
+    assert len(window.state.snapshot) == 1
+    assert not any(box.text() for box in keys.boxes.values())
 
 
 def test_odd_names_of_clients_and_odd_filters_harm_nothing(

@@ -185,14 +185,14 @@ def test_a_changed_byte_of_an_encrypted_picture_is_noticed(folder: Path) -> None
 
 def test_nothing_is_encrypted_while_another_program_has_the_space_open(folder: Path) -> None:
     with tetrarium.open_space(folder) as space:
-        with pytest.raises(SpaceBusy, match="Close the window"):
+        with pytest.raises(SpaceBusy, match="End the agents"):
             service.encrypt(folder, passphrase=WORDS)
         assert not [*folder.glob(f"{paths.KEY_FILE}*")]
         space.store("The space goes on as if nobody had asked.")
     with tetrarium.open_space(folder) as space:
         assert space.stats().memories == 6
     service.encrypt(folder, passphrase=WORDS)
-    with tetrarium.open_space(folder, passphrase=WORDS), pytest.raises(SpaceBusy, match="Close the window"):
+    with tetrarium.open_space(folder, passphrase=WORDS), pytest.raises(SpaceBusy, match="End the agents"):
         service.rekey(folder, passphrase=WORDS, new_passphrase=OTHER)
     assert [file.name for file in folder.glob(f"{paths.KEY_FILE}*")] == [paths.KEY_FILE]
     with tetrarium.open_space(folder, passphrase=WORDS) as space:

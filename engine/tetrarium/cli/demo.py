@@ -10,7 +10,7 @@ from tetrarium.cli.memories import COMMANDS, show
 from tetrarium.cli.terminal import common, space, write
 from tetrarium.mcp.answers import Answer
 from tetrarium.mcp.tools import Caller
-from tetrarium.paths import default_data_dir, resources
+from tetrarium.paths import resources, sample_dir
 
 if TYPE_CHECKING:
     from tetrarium.service import MemoryService
@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
 def _demo(options: argparse.Namespace) -> int:
     from tetrarium.service import fill_sample
 
-    with space(options.data_dir or default_data_dir().with_name("sample"), makes=True) as service:
+    with space(options.data_dir or sample_dir(), makes=True) as service:
         added = fill_sample(service)
         memories = service.stats().memories
         recalls = [(query, _ask(service, query)) for query in _demo_questions()]

@@ -30,29 +30,37 @@ def add(commands: Any) -> None:
 
 
 def _encrypt(options: argparse.Namespace) -> int:
+    from tetrarium.mcp.clearing import cleared
     from tetrarium.privacy import keys
     from tetrarium.service import encrypt
 
     passphrase = None if options.keychain else keys.passphrase_around() or _chosen()
-    return _tell(encrypt(_folder(options), passphrase=passphrase, keychain=options.keychain), options)
+    with cleared(_folder(options)):
+        done = encrypt(_folder(options), passphrase=passphrase, keychain=options.keychain)
+    return _tell(done, options)
 
 
 def _decrypt(options: argparse.Namespace) -> int:
+    from tetrarium.mcp.clearing import cleared
     from tetrarium.service import decrypt
 
-    return _tell(decrypt(_folder(options), passphrase=_given(options)), options)
+    passphrase = _given(options)
+    with cleared(_folder(options)):
+        done = decrypt(_folder(options), passphrase=passphrase)
+    return _tell(done, options)
 
 
 def _rekey(options: argparse.Namespace) -> int:
+    from tetrarium.mcp.clearing import cleared
     from tetrarium.privacy import keys
     from tetrarium.service import rekey
 
     old = _given(options)
     named = options.new_passphrase_file
     new = None if options.keychain else keys.passphrase_in(named) if named else _chosen(_NEW)
-    return _tell(
-        rekey(_folder(options), passphrase=old, new_passphrase=new, keychain=options.keychain), options, anew=True
-    )
+    with cleared(_folder(options)):
+        done = rekey(_folder(options), passphrase=old, new_passphrase=new, keychain=options.keychain)
+    return _tell(done, options, anew=True)
 
 
 def _folder(options: argparse.Namespace) -> Path:

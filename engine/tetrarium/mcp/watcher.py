@@ -82,7 +82,7 @@ class Watcher:
             log.debug("no host to watch: %s", error)
             return None
         try:
-            self._greet(connection, address.token)
+            greet(connection, address.token)
         except (OSError, ValueError) as error:
             log.info("the host does not let us watch: %s", error)
             self._left = (address, time.monotonic() + GRUDGE)
@@ -94,20 +94,6 @@ class Watcher:
 
     def _is_left(self, address: Address) -> bool:
         return self._left is not None and self._left[0] == address and time.monotonic() < self._left[1]
-
-    @staticmethod
-    def _greet(connection: socket.socket, token: str) -> None:
-        """Say who we are and hear the host's first line. Raises OSError, ValueError."""
-        connection.sendall(json.dumps(asdict(meeting.Visit(meeting.WIRE, token, True))).encode() + b"\n")
-        until, said = time.monotonic() + PATIENCE, b""
-        while not said.endswith(b"\n"):
-            connection.settimeout(max(0.01, until - time.monotonic()))
-            byte = connection.recv(1)
-            if not byte or len(said) > _GREETING:
-                raise ConnectionError("it closed the connection" if not byte else "its greeting has no end")
-            said += byte
-        if not isinstance(json.loads(said), dict):
-            raise ValueError("its greeting is none")
 
     def _listen(self, connection: socket.socket) -> None:
         """Pass on what this host tells, until it goes or says too much that is no news."""
@@ -139,3 +125,17 @@ class Watcher:
         if not self._stopped:
             sources = [self._woken] if connection is None else [self._woken, connection]
             select.select(sources, [], [], timeout)
+
+
+def greet(connection: socket.socket, token: str) -> None:
+    """Say that we watch, and hear the host's first line. Raises OSError, ValueError."""
+    connection.sendall(json.dumps(asdict(meeting.Visit(meeting.WIRE, token, True))).encode() + b"\n")
+    until, said = time.monotonic() + PATIENCE, b""
+    while not said.endswith(b"\n"):
+        connection.settimeout(max(0.01, until - time.monotonic()))
+        byte = connection.recv(1)
+        if not byte or len(said) > _GREETING:
+            raise ConnectionError("it closed the connection" if not byte else "its greeting has no end")
+        said += byte
+    if not isinstance(json.loads(said), dict):
+        raise ValueError("its greeting is none")

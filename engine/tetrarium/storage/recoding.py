@@ -53,7 +53,7 @@ def recode_store(folder: Path, old: bytes | None, new: bytes | None) -> None:
         except (apsw.BusyError, apsw.LockedError) as error:
             raise errors.SpaceBusy(
                 f"Another program has the space in {folder} open; nothing was changed.",
-                advice="Close the window and end the agents that use it, then try again.",
+                advice="End the agents, commands and other windows that use it, then try again.",
             ) from error
         _recode(connection, file, old, new)
 

@@ -1,6 +1,7 @@
 """The key of a space, and the proof that something is gone: what is asked for, never what is kept.
 
-A passphrase is handed on once and taken out of its box at once; nothing here remembers it.
+A passphrase is handed on and stays in its box until the key is changed, so that a refusal costs nobody the typing of a
+long one; then it is taken out, and nothing here remembers it.
 """
 
 from __future__ import annotations
@@ -78,6 +79,11 @@ class KeysView(QWidget):
         self.told.setVisible(bool(words))
         self.setEnabled(True)
 
+    def forget(self) -> None:
+        """The key is changed: the passphrases are taken out of their boxes."""
+        for box in self.boxes.values():
+            box.clear()
+
     def show_proof(self, proof: DeletionProof) -> None:
         """Whether a text is gone from every file, and where it is not."""
         places = "\n".join(f"· {visible(r.file)} · {r.form} · {r.offset:,}" for r in proof.residues[:NAMED])
@@ -112,8 +118,6 @@ class KeysView(QWidget):
 
     def _ask(self, way: str, new: str | None) -> None:
         old = self.boxes["old"].text() or None
-        for box in self.boxes.values():
-            box.clear()
         self.tell("")
         self.setEnabled(False)  # one change of key at a time; `tell` ends it
         self.recode_asked.emit(way, old, new)

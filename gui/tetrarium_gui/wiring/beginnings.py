@@ -6,12 +6,13 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from tetrarium import connect
 from tetrarium.errors import UserError
 from tetrarium.model import ImportReport, SpaceStats
+from tetrarium.paths import sample_dir
 from tetrarium_gui.bridge import CLIENT, notice_of
 from tetrarium_gui.panels.connections import ConnectionsView
 from tetrarium_gui.panels.welcome import Welcome
@@ -24,6 +25,8 @@ from tetrarium_gui.worker import filling
 class Beginnings(QObject):
     """Connects the welcome of an empty space, the import and the connections with the bridge."""
 
+    sample_asked = Signal(object)  # the folder of the sample space, which the program opens in this window's place
+
     def __init__(self, desk: Desk, welcome: Welcome, places: connect.Places | None = None) -> None:
         super().__init__(desk.window)
         self._desk, self.welcome = desk, welcome
@@ -31,7 +34,7 @@ class Beginnings(QObject):
         self._stop = Event()
         self._folder: Path | None = None
         self.connections: ConnectionsView | None = None
-        welcome.sample_asked.connect(self.fill)
+        welcome.sample_asked.connect(lambda: self.sample_asked.emit(sample_dir()))
         welcome.import_asked.connect(self._choose_file)
         welcome.connect_asked.connect(self.open_connections)
         desk.commands["import"].triggered.connect(self._choose_file)
@@ -40,18 +43,31 @@ class Beginnings(QObject):
         desk.window.destroyed.connect(self._stop.set)
 
     # --- sample and import ------------------------------------------------------------------------
-    def fill(self) -> None:
+    def fill_once_open(self, own: Path | None) -> None:
+        """This window is on the sample space: fill it as soon as it is open. own: the space that was open before."""
+        self._desk.bridge.opened.connect(lambda: self._fill(own), Qt.ConnectionType.SingleShotConnection)
+
+    def _fill(self, own: Path | None) -> None:
         """Store the sample memories; the space is seen growing, and Cancel keeps what is there by then."""
         self.welcome.offer(False)
         self._stop.clear()
         self._desk.status.show_work(t("beginnings.filling"), self._stop.set)
 
         def told(_: int) -> None:
-            self._desk.status.end_work()
-            self._desk.tell(t("beginnings.filled"), t("beginnings.filled_advice"))
+            self._end_filling()
+            way_back = "" if own is None else t("beginnings.filled_back", space=visible(str(own)))
+            self._desk.tell(t("beginnings.filled"), f"{t('beginnings.filled_advice')} {way_back}".rstrip())
             self._desk.bridge.refresh()
 
-        self._desk.bridge.edit(filling(self._stop.is_set, self._desk.bridge.tell_growth), told, otherwise=self._failed)
+        def failed(_: Exception) -> bool:
+            self._end_filling()
+            return False  # told as a notice
+
+        self._desk.bridge.edit(filling(self._stop.is_set, self._desk.bridge.tell_growth), told, otherwise=failed)
+
+    def _end_filling(self) -> None:
+        self._desk.status.end_work()
+        self._desk.space.set_caption("")
 
     def preview_import(self, path: Path) -> None:
         """What a file would bring, before anything is taken in."""

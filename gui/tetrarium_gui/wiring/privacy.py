@@ -137,6 +137,7 @@ class Privacy(QObject):
             return
 
         def told(done: Recoding) -> None:
+            keys.forget()
             keys.tell("")
             lost = t("keys.lost", names=", ".join(done.lost)) if done.lost else ""
             plain = t("keys.plain", names=", ".join(done.plain)) if done.plain else ""
