@@ -53,7 +53,7 @@ def shell(tmp_path: Path, qtbot: QtBot) -> Iterator[Shell]:
     made.window.deleteLater()
 
 
-def test_an_empty_space_offers_three_ways_and_the_sample_grows_until_it_is_stopped(
+def test_an_empty_space_offers_four_ways_and_the_sample_grows_until_it_is_stopped(
     tmp_path: Path, open_window: OpenWindow, qtbot: QtBot, picture: Picture
 ) -> None:
     window = open_window(tmp_path / "empty")

@@ -348,3 +348,50 @@ def test_any_text_is_shown_at_once_and_edited_without_loss(
         pressed(qtbot, inspector.form.save)
         until(qtbot, lambda: inspector.memory.pinned)
         assert inspector.memory.content == kept[memory_id], name
+
+
+def test_a_person_writes_a_new_memory_and_takes_it_back(
+    tmp_path: Path, open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    window = open_window(tmp_path / "empty")
+    until(qtbot, window.welcome.isVisible)
+    picture(window.welcome)
+    pressed(qtbot, window.welcome.ways["write"])
+    inspector = window.inspector
+    assert inspector.is_editing
+    qtbot.keyClicks(inspector.form.content, RIGHT)
+    qtbot.keyClicks(inspector.form.labels, "hardware")
+    picture(window)
+    pressed(qtbot, inspector.form.save)
+    until(qtbot, lambda: inspector.memory is not None and inspector.memory.content == RIGHT)
+    assert not inspector.is_editing
+    stored = inspector.memory
+    assert (stored.source.client, stored.labels) == ("window", ("hardware",))
+    assert stored.keywords, "what the person leaves empty is found in the text"
+    until(qtbot, window.welcome.isHidden)
+    window.commands["new_memory"].trigger()
+    qtbot.keyClicks(inspector.form.content, "Begun and not")
+    window.state.select("")
+    window.state.select(stored.id)
+    until(qtbot, lambda: inspector.memory is not None and not inspector.is_editing)
+    window.commands["new_memory"].trigger()
+    assert inspector.form.content.toPlainText() == "Begun and not", "a look at another memory loses nothing"
+    pressed(qtbot, inspector.form.leave)
+    assert not inspector.is_editing
+    window.commands["undo"].trigger()
+    until(qtbot, lambda: len(window.state.snapshot) == 0)
+    with open_space(tmp_path / "empty") as service:
+        assert service.stats().in_trash == 1
+
+
+def test_a_new_memory_that_is_refused_stays_in_the_form(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window = open_window(space[0])
+    window.commands["new_memory"].trigger()
+    qtbot.keyClicks(window.inspector.form.content, "ok")
+    pressed(qtbot, window.inspector.form.save)
+    until(qtbot, lambda: window.notices.notice is not None)
+    assert window.notices.notice.advice
+    assert window.inspector.is_editing
+    assert window.inspector.form.content.toPlainText() == "ok"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from PySide6.QtCore import QDateTime, Qt, Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -30,7 +31,10 @@ STEPS = 100
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """What a person changed of one memory, as the arguments of an update; None where it stays. `revision`: what was read."""
+    """What a person changed of one memory, as the arguments of an update; None where it stays. `revision`: what was read.
+
+    Without a `memory_id`: what a new memory shall hold; None is left to the engine to find in the text.
+    """
 
     memory_id: str
     revision: int
@@ -56,7 +60,8 @@ class MemoryForm(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._memory: Memory | None = None
+        self._memory: Memory | None = None  # None: a new one is written
+        self._draft, self._weighed = "", False
         self.content = TextBox("form.content")
         self.content.setObjectName("field")
         self.content.setMinimumHeight(140)
@@ -64,8 +69,9 @@ class MemoryForm(QWidget):
         self.category = QComboBox()
         self.importance, self.importance_words = QSlider(Qt.Orientation.Horizontal), PlainLabel(size=SIZE_SMALL)
         self.importance_words.setFont(mono_font())
+        self.importance_words.setMinimumWidth(QFontMetrics(mono_font()).horizontalAdvance("auto"))
         self.importance.setRange(0, STEPS)
-        self.importance.valueChanged.connect(lambda v: self.importance_words.setText(f"{v / STEPS:.2f}"))
+        self.importance.valueChanged.connect(self._weigh)
         self.pinned, self.expires = QCheckBox(t("form.pinned")), QCheckBox(t("form.expires"))
         self.expiry = QDateTimeEdit()
         self.expiry.setCalendarPopup(True)
@@ -85,20 +91,25 @@ class MemoryForm(QWidget):
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
-        chosen = self.category.currentIndex()
+        chosen, found = self.category.currentIndex(), self.category.findData("") >= 0
         self.category.clear()
         for category in CATEGORIES:
             icon = category_icon(category, category_color(theme, category))
             self.category.addItem(icon, t(f"category.{category.value}"), category.value)
+        if found:
+            self.category.addItem(t("form.found"), "")
         self.category.setCurrentIndex(max(0, chosen))
 
     def edit(self, memory: Memory, content: str | None = None) -> None:
         """Take a memory in; `content`: a text to go on with instead of the stored one."""
+        self.put_off()
         self._memory = memory
+        self._offer_found(False)
         self.content.write(memory.content if content is None else content)
         self.keywords.setText(", ".join(memory.keywords))
         self.labels.setText(", ".join(memory.labels))
         self.category.setCurrentIndex(CATEGORIES.index(memory.category))
+        self._weigh(round(memory.importance * STEPS))
         self.importance.setValue(round(memory.importance * STEPS))
         self.pinned.setChecked(memory.pinned)
         self.expires.setChecked(memory.expires_at is not None)
@@ -106,14 +117,51 @@ class MemoryForm(QWidget):
         self.expiry.setDateTime(_moment(memory))
         self.content.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def begin(self) -> None:
+        """Empty fields for a new memory, with the text that was begun before and neither stored nor given up."""
+        self.put_off()
+        self._memory = None
+        self._offer_found(True)
+        self.content.write(self._draft)
+        for line in (self.keywords, self.labels):
+            line.clear()
+        self.importance.setValue(STEPS // 2)
+        self._weighed = False
+        self.importance_words.setText(t("form.auto"))
+        self.expires.setChecked(False)
+        self.expiry.setEnabled(False)
+        self.expiry.setDateTime(_moment(None))
+        self.content.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def put_off(self) -> None:
+        """Keep the text of a new memory for the next `begin`: a look at another memory loses nothing."""
+        if self._memory is None:
+            self._draft = self.content.toPlainText()
+
+    def forget_draft(self) -> None:
+        """The new memory was stored or given up."""
+        if self._memory is None:
+            self.content.clear()
+            self._draft = ""
+
     def edits(self) -> Edits:
         """What differs from the memory that was taken in. With a new text the keywords are told even if they stayed: the
         engine would find new ones, and a person expects those that he saw."""
         memory = self._memory
-        assert memory is not None
         content, category = self.content.toPlainText(), self.category.currentData()
         keywords, labels = _words(self.keywords.text()), _words(self.labels.text())
         weight, expiry = self.importance.value() / STEPS, self._expiry(memory)
+        if memory is None:
+            return Edits(
+                "",
+                0,
+                content=content,
+                keywords=keywords or None,
+                labels=labels or None,
+                category=category or None,
+                importance=weight if self._weighed else None,
+                expires_at=expiry,
+            )
         return Edits(
             memory.id,
             memory.revision,
@@ -126,13 +174,28 @@ class MemoryForm(QWidget):
             expires_at=expiry,
         )
 
-    def _expiry(self, memory: Memory) -> str | None:
+    def _expiry(self, memory: Memory | None) -> str | None:
         if not self.expires.isChecked():
-            return "never" if memory.expires_at is not None else None
+            return "never" if memory is not None and memory.expires_at is not None else None
         wanted = self.expiry.dateTime()
-        if memory.expires_at is not None and wanted == _moment(memory):
+        if memory is not None and memory.expires_at is not None and wanted == _moment(memory):
             return None
         return str(wanted.toUTC().toString(Qt.DateFormat.ISODate))
+
+    def _weigh(self, value: int) -> None:
+        self._weighed = True
+        self.importance_words.setText(f"{value / STEPS:.2f}")
+
+    def _offer_found(self, offered: bool) -> None:
+        """A new memory may leave its kind to the engine; whether it is pinned is said of one that is there."""
+        at = self.category.findData("")
+        if offered and at < 0:
+            self.category.addItem(t("form.found"), "")
+        elif not offered and at >= 0:
+            self.category.removeItem(at)
+        if offered:
+            self.category.setCurrentIndex(self.category.findData(""))
+        self.pinned.setVisible(not offered)
 
     def _save(self) -> None:
         edits = self.edits()
@@ -168,7 +231,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
-def _moment(memory: Memory) -> QDateTime:
-    if memory.expires_at is None:
+def _moment(memory: Memory | None) -> QDateTime:
+    if memory is None or memory.expires_at is None:
         return QDateTime.currentDateTime().addMonths(1)
     return QDateTime.fromSecsSinceEpoch(round(memory.expires_at.timestamp()))

@@ -38,6 +38,7 @@ class Corrections(QObject):
             panel.trash_asked.connect(self.trash)
         for name in ("edit", "supersede", "inhibit", "trash"):
             commands[name].triggered.connect(lambda _=False, name=name: self._start(name))
+        commands["new_memory"].triggered.connect(self._write)
         commands["release"].triggered.connect(lambda: self._start("release"))
         commands["pin"].triggered.connect(self._pin)
         desk.state.selection_changed.connect(self._allow)
@@ -47,7 +48,10 @@ class Corrections(QObject):
 
     # --- verbs ----------------------------------------------------------------------------------
     def save(self, edits: Edits) -> None:
-        """Write what was edited, unless somebody changed the memory since it was read."""
+        """Write what was edited, unless somebody changed the memory since it was read; or store what is new."""
+        if not edits.memory_id:
+            self._bridge.edit(lambda s: s.store(**edits.arguments(), client=CLIENT), self._stored)
+            return
         self._bridge.edit(
             lambda s: s.update(edits.memory_id, **edits.arguments(), expected_revision=edits.revision, client=CLIENT),
             lambda memory: self._saved(memory, edits),
@@ -103,6 +107,16 @@ class Corrections(QObject):
         rewritten = set(edits.arguments()) - {"pinned", "expires_at"}
         self._desk.tell(t("done.saved"), t("done.saved_advice") if rewritten else "", undo=self._undo)
 
+    def _stored(self, result: StoreResult) -> None:
+        """Show the new memory; what was not stored stays in the form."""
+        if result.id is None or result.outcome not in (Outcome.STORED, Outcome.MERGED):
+            self._desk.tell(t("done.not_stored"), said(result.reason), done=False)
+            return
+        self._desk.panels.inspector.give_up()
+        words = "done.merged" if result.outcome is Outcome.MERGED else "done.stored"
+        self._desk.tell(t(words), said(result.reason) if result.masked else "", undo=self._undo)
+        self._desk.state.select(result.id)
+
     def _superseded(self, result: StoreResult, memory_id: str, text: str) -> None:
         """Say what became of the new text; what was not stored goes back into the sheet."""
         if result.id is not None and result.outcome in (Outcome.STORED, Outcome.MERGED):
@@ -143,6 +157,10 @@ class Corrections(QObject):
             return
         self._desk.docks.show("inspector")
         self._desk.panels.inspector.start(action)
+
+    def _write(self) -> None:
+        self._desk.docks.show("inspector")
+        self._desk.panels.inspector.start_new()
 
     def _pin(self) -> None:
         memory = self._desk.panels.inspector.memory
