@@ -33,7 +33,7 @@ from tetrarium.recall import budget as budgeting
 from tetrarium.service.door import Door
 from tetrarium.storage import memories as rows
 
-Names = Literal["labels", "categories", "projects", "clients"]
+Names = Literal["labels", "keywords", "categories", "projects", "clients"]
 
 _DAY = 86_400.0
 
@@ -166,7 +166,7 @@ class Reading(Door):
         )
 
     def names(self, kind: Names, *, project: str | None = None) -> tuple[str, ...]:
-        """The labels, categories, projects or clients of live memories, most used first. Projects and clients are those of
+        """The labels, keywords, categories, projects or clients of live memories, most used first. Projects and clients are those of
         the whole space."""
         self.catch_up()
         table = self._space.indexes.table
@@ -182,6 +182,8 @@ class Reading(Door):
             nums = np.flatnonzero(self._scope(project, "live").allowed)
             if kind == "labels":
                 counts.update(label for num in nums for label in table.labels[num])
+            elif kind == "keywords":
+                counts.update(word for num in nums for word in table.keywords[num])
             else:
                 counts.update(str(CATEGORIES[code]) for code in table.category[nums])
         return tuple(sorted(counts, key=lambda name: (-counts[name], name)))

@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
 
 from tetrarium.model import Hit, RecallTrace, SearchResult
 from tetrarium_gui.panels.filter_bar import FilterBar
-from tetrarium_gui.panels.filters import Filter, Query, read, taken, unfinished
+from tetrarium_gui.panels.filters import Filter, Query, read, shown_value, taken, unfinished
 from tetrarium_gui.panels.hits import HIT_ROLE, LEAST_FULL_SCORE, HitDelegate, HitModel, ScoreLegend
 from tetrarium_gui.panels.parts import SUMMANDS, EmptyState, PlainLabel
-from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, plain_tip
+from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, plain_tip, visible
 from tetrarium_gui.words import t
 
 TYPING_PAUSE = 90
@@ -89,6 +89,8 @@ class SearchPanel(QWidget):
             lambda at: self.menu_asked.emit(self.list.viewport().mapToGlobal(at))
         )
         self.empty = EmptyState(t("search.empty"), theme)
+        self.loosen = QPushButton(t("search.loosen"))
+        self.loosen.clicked.connect(lambda: self.filters.drop_last())
         self._gone, self._dropping = 0, False
         self._past: list[Query] = []
         self._looking_back = 0  # questions back from the newest; 0 while a new one is written
@@ -308,11 +310,32 @@ class SearchPanel(QWidget):
         self.hits.set_hits(hits or ())
         self._gone = 0
         self.delegate.full = max([LEAST_FULL_SCORE, *(sum(getattr(h.parts, s) for s in SUMMANDS) for h in hits or ())])
-        self.empty.setText(t("search.empty") if hits is None else t("search.none"))
-        self._pages.setCurrentWidget(self.list if hits else self.empty)
+        self.empty.setText(t("search.empty") if hits is None else self._nothing())
+        self.loosen.setVisible(hits is not None and not hits and bool(self._narrowing()))
+        self._pages.setCurrentWidget(self.list if hits else self._blank)
         self.legend.show_parts(hits or ())
         self.list.scrollToTop()
         self._tell_place()
+
+    def _narrowing(self) -> tuple[Filter, ...]:
+        """The filters that the answer on show obeys."""
+        return tuple(one for one in self.filters.filters if not self.recalling or one.key == "project")
+
+    def _nothing(self) -> str:
+        """Why there is no hit, and what to do."""
+        narrowing = self._narrowing()
+        if not narrowing:
+            return t("search.none")
+        names = visible(" · ".join(f"{t(f'filter.{one.key}')}:{shown_value(one.key, one.value)}" for one in narrowing))
+        told = "search.narrowed" if len(narrowing) == 1 else "search.narrowed_together"
+        words = [t(told, filters=names), t("search.narrowed_advice")]
+        known = self.filters.choices.get("keyword", ())
+        words += [
+            t("search.label_is_keyword", word=visible(one.value))
+            for one in narrowing
+            if one.key == "label" and one.value in known
+        ]
+        return "\n".join(words)
 
     def _tell_place(self) -> None:
         total, row = self.hits.rowCount(), self.list.currentIndex().row()
@@ -346,7 +369,13 @@ class SearchPanel(QWidget):
         modes.addWidget(self.place)
         modes.addWidget(self.steps["next"])
         self._pages = QStackedLayout()
-        self._pages.addWidget(self.empty)
+        self._blank = QWidget()
+        blank = QVBoxLayout(self._blank)
+        blank.addStretch()
+        blank.addWidget(self.empty)
+        blank.addWidget(self.loosen, 0, Qt.AlignmentFlag.AlignHCenter)
+        blank.addStretch()
+        self._pages.addWidget(self._blank)
         self._pages.addWidget(self.list)
         top = QVBoxLayout()
         top.setContentsMargins(GRID, GRID, GRID, GRID // 2)

@@ -75,13 +75,11 @@ class Answers(QObject):
         self._desk.panels.search.set_recalling(recalling)
 
     def _search_word(self, word: str) -> None:
-        """A keyword is searched; a label narrows."""
+        """A label narrows, and so does a keyword: exactly the memories that have it are meant."""
         search, memory = self._desk.panels.search, self._desk.panels.inspector.memory
         self._desk.docks.show("search")
-        if memory is not None and word in memory.labels:
-            search.filters.put(Filter("label", word))
-        else:
-            search.box.setText(word)
+        is_label = memory is not None and word in memory.labels
+        search.filters.put(Filter("label" if is_label else "keyword", word))
         search.set_recalling(False)
 
     def _ask_choices(self) -> None:
@@ -90,6 +88,7 @@ class Answers(QObject):
             "choices",
             lambda s: {
                 "label": s.names("labels", project=EVERYWHERE),
+                "keyword": s.names("keywords", project=EVERYWHERE),
                 "project": s.names("projects"),
                 "client": s.names("clients"),
             },
