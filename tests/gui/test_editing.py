@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 from waiting import pressed, selected, until
 
-from tetrarium.model import Standing
+from tetrarium.model import Hit, Standing
 from tetrarium.service import open_space
 from tetrarium_gui.main_window import MainWindow
+from tetrarium_gui.panels.hits import HIT_ROLE
+from tetrarium_gui.panels.search import SearchPanel
 
 pytestmark = pytest.mark.needs_display
 OpenWindow = Callable[[Path], MainWindow]
@@ -395,3 +397,30 @@ def test_a_new_memory_that_is_refused_stays_in_the_form(
     assert window.notices.notice.advice
     assert window.inspector.is_editing
     assert window.inspector.form.content.toPlainText() == "ok"
+
+
+def test_hits_follow_an_edit_and_a_correction_of_theirs(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    search = window.search
+    qtbot.keyClicks(search.box, "kiosk reader")
+    until(qtbot, lambda: search.hits.row_of(wrong) >= 0)
+    inspector = selected(qtbot, window, wrong)
+    with open_space(folder) as agent:
+        agent.update(wrong, content=RIGHT)
+        until(qtbot, lambda: RIGHT in [hit.content for hit in shown(search)])
+        here = search.list.currentIndex()
+        assert here.isValid(), "one stands where one stood"
+        assert here.data(HIT_ROLE).id == wrong == window.state.selected
+        new = agent.store("The kiosk reader is never restarted any more.", supersedes=[wrong]).id
+        until(qtbot, lambda: search.hits.row_of(new) >= 0)
+    assert search.hits.row_of(wrong) < 0
+    assert new in window.state.highlight.lit
+    assert inspector.memory.id == wrong == window.state.selected, "nobody is sent elsewhere"
+
+
+def shown(search: SearchPanel) -> list[Hit]:
+    """The hits that are listed."""
+    return [search.hits.data(search.hits.index(row), HIT_ROLE) for row in range(search.hits.rowCount())]

@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
 
 from tetrarium.model import Hit, RecallTrace, SearchResult
 from tetrarium_gui.panels.filter_bar import FilterBar
-from tetrarium_gui.panels.filters import Filter, Query, read, shown_value, taken, unfinished
+from tetrarium_gui.panels.filters import Filter, Query, read, taken, unfinished
 from tetrarium_gui.panels.hits import HIT_ROLE, LEAST_FULL_SCORE, HitDelegate, HitModel, ScoreLegend
 from tetrarium_gui.panels.parts import SUMMANDS, EmptyState, PlainLabel
-from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, plain_tip, visible
+from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, plain_tip
 from tetrarium_gui.words import t
 
 TYPING_PAUSE = 90
@@ -91,7 +91,7 @@ class SearchPanel(QWidget):
         self.empty = EmptyState(t("search.empty"), theme)
         self.loosen = QPushButton(t("search.loosen"))
         self.loosen.clicked.connect(lambda: self.filters.drop_last())
-        self._gone, self._dropping = 0, False
+        self._gone, self._dropping, self._is_search = 0, False, False
         self._past: list[Query] = []
         self._looking_back = 0  # questions back from the newest; 0 while a new one is written
         self._words: Callable[[int], str] = lambda _: ""
@@ -146,10 +146,26 @@ class SearchPanel(QWidget):
 
     def show_search(self, result: SearchResult) -> None:
         self._show(result.hits)
+        self._is_search = True
         self._words = lambda gone: t(
             "search.hits", shown=len(result.hits) - gone, total=result.total - gone, ms=result.elapsed_ms
         )
         self.count.setText(self._words(0))
+
+    @property
+    def shows_search(self) -> bool:
+        """Whether what is listed answers a search, not a recall."""
+        return self._is_search
+
+    def refresh_search(self, result: SearchResult) -> None:
+        """The same question, answered anew: who stands at a hit, and where he has scrolled to, stays."""
+        here, at = self.list.currentIndex(), self.list.verticalScrollBar().value()
+        held = here.data(HIT_ROLE).id if here.isValid() else ""
+        self._dropping = True
+        self.show_search(result)
+        self.mark(held)
+        self.list.verticalScrollBar().setValue(at)
+        self._dropping = False
 
     def show_recall(self, trace: RecallTrace) -> None:
         self._show(trace.blocks)
@@ -308,9 +324,9 @@ class SearchPanel(QWidget):
     # --- what is shown --------------------------------------------------------------------------
     def _show(self, hits: tuple[Hit, ...] | None) -> None:
         self.hits.set_hits(hits or ())
-        self._gone = 0
+        self._gone, self._is_search = 0, False
         self.delegate.full = max([LEAST_FULL_SCORE, *(sum(getattr(h.parts, s) for s in SUMMANDS) for h in hits or ())])
-        self.empty.setText(t("search.empty") if hits is None else self._nothing())
+        self.empty.setText(t("search.empty") if hits is None else self.filters.why_nothing(self._narrowing()))
         self.loosen.setVisible(hits is not None and not hits and bool(self._narrowing()))
         self._pages.setCurrentWidget(self.list if hits else self._blank)
         self.legend.show_parts(hits or ())
@@ -320,22 +336,6 @@ class SearchPanel(QWidget):
     def _narrowing(self) -> tuple[Filter, ...]:
         """The filters that the answer on show obeys."""
         return tuple(one for one in self.filters.filters if not self.recalling or one.key == "project")
-
-    def _nothing(self) -> str:
-        """Why there is no hit, and what to do."""
-        narrowing = self._narrowing()
-        if not narrowing:
-            return t("search.none")
-        names = visible(" · ".join(f"{t(f'filter.{one.key}')}:{shown_value(one.key, one.value)}" for one in narrowing))
-        told = "search.narrowed" if len(narrowing) == 1 else "search.narrowed_together"
-        words = [t(told, filters=names), t("search.narrowed_advice")]
-        known = self.filters.choices.get("keyword", ())
-        words += [
-            t("search.label_is_keyword", word=visible(one.value))
-            for one in narrowing
-            if one.key == "label" and one.value in known
-        ]
-        return "\n".join(words)
 
     def _tell_place(self) -> None:
         total, row = self.hits.rowCount(), self.list.currentIndex().row()
