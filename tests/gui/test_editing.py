@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tetrarium.model import Hit, Standing
 from tetrarium.service import open_space
 from tetrarium_gui.main_window import MainWindow
 from tetrarium_gui.panels.hits import HIT_ROLE
+from tetrarium_gui.panels.parts import day
 from tetrarium_gui.panels.search import SearchPanel
 
 pytestmark = pytest.mark.needs_display
@@ -419,6 +421,29 @@ def test_hits_follow_an_edit_and_a_correction_of_theirs(
     assert search.hits.row_of(wrong) < 0
     assert new in window.state.highlight.lit
     assert inspector.memory.id == wrong == window.state.selected, "nobody is sent elsewhere"
+
+
+def test_the_trash_says_until_when_a_memory_can_be_restored(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    folder, wrong = space
+    with open_space(folder) as service:
+        pinned = service.store("The spare reader hangs behind the ticket counter.").id
+        service.update(pinned, pinned=True)
+    window = open_window(folder)
+    gone = day(datetime.now(UTC) + timedelta(days=30))
+    inspector = selected(qtbot, window, wrong)
+    pressed(qtbot, inspector.buttons["trash"])
+    until(qtbot, lambda: window.notices.notice is not None)
+    assert gone in window.notices.notice.advice
+    selected(qtbot, window, pinned)
+    pressed(qtbot, inspector.buttons["trash"])
+    window.docks.show("trash")
+    listed = window.panels.trash.list
+    until(qtbot, lambda: listed.topLevelItemCount() == 2)
+    picture(window)
+    dates = {listed.topLevelItem(row).text(0): listed.topLevelItem(row).text(4) for row in range(2)}
+    assert dates == {WRONG: gone, "The spare reader hangs behind the ticket counter.": "never"}
 
 
 def shown(search: SearchPanel) -> list[Hit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from PySide6.QtCore import QObject
@@ -11,6 +12,8 @@ from tetrarium.model import Memory, Outcome, Standing, StoreResult
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.panels.conflict import ConflictView
 from tetrarium_gui.panels.fields import Edits
+from tetrarium_gui.panels.parts import day
+from tetrarium_gui.panels.trash import Kept, last_day
 from tetrarium_gui.sentences import said
 from tetrarium_gui.style import visible
 from tetrarium_gui.wiring.desk import Desk
@@ -87,15 +90,18 @@ class Corrections(QObject):
         self._bridge.edit(verb, lambda m: self._desk.tell(t("done.released", what=_named(m)), undo=self._undo))
 
     def trash(self, memory_id: str) -> None:
-        def verb(s: Any) -> Any:
+        def verb(s: Any) -> tuple[Memory, datetime | None]:
             memory: Memory = s.get(memory_id)
             s.forget(memory_id, client=CLIENT)
-            return memory
+            kept = Kept(s.settings.trash_days, s.settings.expired_days)
+            return memory, last_day(memory, datetime.now(UTC), kept)
 
-        self._bridge.edit(
-            verb,
-            lambda m: self._desk.tell(t("done.trashed", what=_named(m)), t("done.trashed_advice"), undo=self._undo),
-        )
+        def told(done: tuple[Memory, datetime | None]) -> None:
+            memory, gone = done
+            advice = t("done.trashed_advice") if gone is None else t("done.trashed_until", day=day(gone))
+            self._desk.tell(t("done.trashed", what=_named(memory)), advice, undo=self._undo)
+
+        self._bridge.edit(verb, told)
 
     def _undo(self) -> None:
         self._desk.commands["undo"].trigger()
