@@ -446,6 +446,28 @@ def test_the_trash_says_until_when_a_memory_can_be_restored(
     assert dates == {WRONG: gone, "The spare reader hangs behind the ticket counter.": "never"}
 
 
+def test_a_text_that_no_answer_can_hold_is_warned_of_and_may_be_kept(
+    tmp_path: Path, open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    window = open_window(tmp_path / "space")
+    form = window.inspector.form
+    window.commands["new_memory"].trigger()
+    long = " ".join(f"Step {n}: the kiosk checks the ticket, then the seat." for n in range(1_000))
+    form.content.setPlainText(long)
+    until(qtbot, form.too_long.isVisible)
+    assert "of 4,000 tokens" in form.too_long.text()
+    picture(window)
+    form.content.setPlainText(RIGHT)
+    until(qtbot, form.too_long.isHidden)
+    form.content.setPlainText(long)
+    pressed(qtbot, form.save)
+    until(qtbot, lambda: window.inspector.memory is not None)
+    with open_space(tmp_path / "space") as agent:
+        (memory,) = agent.page()
+        assert memory.content == long
+        assert agent.recall("kiosk checks ticket").blocks == (), "what the warning says is so"
+
+
 def shown(search: SearchPanel) -> list[Hit]:
     """The hits that are listed."""
     return [search.hits.data(search.hits.index(row), HIT_ROLE) for row in range(search.hits.rowCount())]

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from tetrarium.clusters import HUES
+from tetrarium.indexing.tokens import budget_tokens
 from tetrarium.lifecycle import ingest
 from tetrarium.model import (
     CATEGORIES,
@@ -187,6 +188,10 @@ class Reading(Door):
             else:
                 counts.update(str(CATEGORIES[code]) for code in table.category[nums])
         return tuple(sorted(counts, key=lambda name: (-counts[name], name)))
+
+    def weigh(self, text: str) -> tuple[int, int]:
+        """What a text would take of an answer as a memory, and the budget of an answer that names none; both tokens."""
+        return budgeting.cost(budget_tokens(text)), self.settings.default_budget
 
     def ids_like(self, text: str, *, project: str | None = None) -> tuple[str, ...]:
         """Ids of live memories that begin so, else of those whose first words hold the text; newest first."""

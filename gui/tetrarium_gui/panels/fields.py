@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from PySide6.QtCore import QDateTime, Qt, Signal
+from PySide6.QtCore import QDateTime, QLocale, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -25,6 +25,8 @@ from tetrarium_gui.panels.writing import TextBox, button
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, category_color, mono_font
 from tetrarium_gui.words import t
 
+WRITING_PAUSE = 400
+"""Milliseconds without a key after which the text is weighed."""
 STEPS = 100
 """Steps of the importance slider."""
 
@@ -57,6 +59,8 @@ class MemoryForm(QWidget):
 
     saved = Signal(object)  # Edits
     left = Signal()
+    weight_asked = Signal(str)
+    """A text whose share of an answer is wanted; `show_weight` takes it."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,6 +69,14 @@ class MemoryForm(QWidget):
         self.content = TextBox("form.content")
         self.content.setObjectName("field")
         self.content.setMinimumHeight(140)
+        self.too_long = PlainLabel(size=SIZE_SMALL)
+        self.too_long.setWordWrap(True)
+        self.too_long.hide()
+        self._writing = QTimer(self)
+        self._writing.setSingleShot(True)
+        self._writing.setInterval(WRITING_PAUSE)
+        self._writing.timeout.connect(lambda: self.weight_asked.emit(self.content.toPlainText()))
+        self.content.textChanged.connect(self._writing.start)
         self.keywords, self.labels = QLineEdit(), QLineEdit()
         self.category = QComboBox()
         self.importance, self.importance_words = QSlider(Qt.Orientation.Horizontal), PlainLabel(size=SIZE_SMALL)
@@ -91,6 +103,7 @@ class MemoryForm(QWidget):
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
+        self.too_long.setStyleSheet(f"color: {theme.amber};")
         chosen, found = self.category.currentIndex(), self.category.findData("") >= 0
         self.category.clear()
         for category in CATEGORIES:
@@ -132,6 +145,12 @@ class MemoryForm(QWidget):
         self.expiry.setEnabled(False)
         self.expiry.setDateTime(_moment(None))
         self.content.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_weight(self, tokens: int, budget: int) -> None:
+        """Warn of a text that no answer of the usual size can hold: an answer never cuts a memory. It may be kept."""
+        number = QLocale().toString
+        self.too_long.setText(t("form.too_long", tokens=number(tokens), budget=number(budget)))
+        self.too_long.setVisible(tokens > budget)
 
     def put_off(self) -> None:
         """Keep the text of a new memory for the next `begin`: a look at another memory loses nothing."""
@@ -220,6 +239,7 @@ class MemoryForm(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
         column.addWidget(self.content, 1)
+        column.addWidget(self.too_long)
         column.addLayout(form)
         column.addLayout(until)
         column.addLayout(foot)

@@ -34,6 +34,7 @@ class Corrections(QObject):
         self.conflict: ConflictView | None = None
         inspector, commands = desk.panels.inspector, desk.commands
         inspector.edit_asked.connect(self.save)
+        inspector.form.weight_asked.connect(self._weigh)
         inspector.supersede_asked.connect(self.supersede)
         inspector.inhibit_asked.connect(self.inhibit)
         inspector.release_asked.connect(self.release)
@@ -102,6 +103,12 @@ class Corrections(QObject):
             self._desk.tell(t("done.trashed", what=_named(memory)), advice, undo=self._undo)
 
         self._bridge.edit(verb, told)
+
+    def _weigh(self, text: str) -> None:
+        form = self._desk.panels.inspector.form
+        self._bridge.ask(
+            "weight", lambda s: s.weigh(text), lambda told: form.show_weight(*told), otherwise=lambda _: True
+        )
 
     def _undo(self) -> None:
         self._desk.commands["undo"].trigger()
