@@ -220,7 +220,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "unit/test_embedding.py::*",
     ),
     "Exact search and HNSW find the same; a damaged index file is never used.": ("unit/test_vectors.py::*",),
-    "A person corrects in the window: edited with the text before kept, superseded, inhibited with a reason, released, put "
+    "A person writes and corrects in the window: new, edited with the text before kept, superseded, inhibited with a reason, released, put "
     "into the trash and back; a change by somebody else meanwhile shows both texts; no text is lost or slows the window.": (
         "gui/test_editing.py::*",
     ),

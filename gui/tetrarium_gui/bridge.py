@@ -135,6 +135,11 @@ class Bridge(QObject):
         asked = {"project": EVERYWHERE, "limit": HITS, **filters}
         self._ask("search", lambda service: service.search(text, client=CLIENT, **asked))
 
+    def search_again(self, text: str, then: Then, **filters: Any) -> None:
+        """The same for an answer that is on show already: nothing waits for it, and a failure leaves what is shown."""
+        asked = {"project": EVERYWHERE, "limit": HITS, **filters}
+        self.ask("search again", lambda s: s.search(text, client=CLIENT, **asked), then, otherwise=lambda _: True)
+
     def recall(self, text: str, project: str = EVERYWHERE) -> None:
         self._ask("recall", lambda service: service.recall(text, project=project, client=CLIENT))
 

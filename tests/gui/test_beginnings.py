@@ -53,7 +53,7 @@ def shell(tmp_path: Path, qtbot: QtBot) -> Iterator[Shell]:
     made.window.deleteLater()
 
 
-def test_an_empty_space_offers_three_ways_and_the_sample_is_a_space_of_its_own_that_grows_until_it_is_stopped(
+def test_an_empty_space_offers_four_ways_and_the_sample_is_a_space_of_its_own_that_grows_until_it_is_stopped(
     tmp_path: Path, qtbot: QtBot, picture: Picture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TETRARIUM_DATA_DIR", str(tmp_path / "default"))

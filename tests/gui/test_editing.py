@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,12 @@ from PySide6.QtWidgets import QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 from waiting import pressed, selected, until
 
-from tetrarium.model import Standing
+from tetrarium.model import Hit, Standing
 from tetrarium.service import open_space
 from tetrarium_gui.main_window import MainWindow
+from tetrarium_gui.panels.hits import HIT_ROLE
+from tetrarium_gui.panels.parts import day
+from tetrarium_gui.panels.search import SearchPanel
 
 pytestmark = pytest.mark.needs_display
 OpenWindow = Callable[[Path], MainWindow]
@@ -348,3 +352,122 @@ def test_any_text_is_shown_at_once_and_edited_without_loss(
         pressed(qtbot, inspector.form.save)
         until(qtbot, lambda: inspector.memory.pinned)
         assert inspector.memory.content == kept[memory_id], name
+
+
+def test_a_person_writes_a_new_memory_and_takes_it_back(
+    tmp_path: Path, open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    window = open_window(tmp_path / "empty")
+    until(qtbot, window.welcome.isVisible)
+    picture(window.welcome)
+    pressed(qtbot, window.welcome.ways["write"])
+    inspector = window.inspector
+    assert inspector.is_editing
+    qtbot.keyClicks(inspector.form.content, RIGHT)
+    qtbot.keyClicks(inspector.form.labels, "hardware")
+    picture(window)
+    pressed(qtbot, inspector.form.save)
+    until(qtbot, lambda: inspector.memory is not None and inspector.memory.content == RIGHT)
+    assert not inspector.is_editing
+    stored = inspector.memory
+    assert (stored.source.client, stored.labels) == ("window", ("hardware",))
+    assert stored.keywords, "what the person leaves empty is found in the text"
+    until(qtbot, window.welcome.isHidden)
+    window.commands["new_memory"].trigger()
+    qtbot.keyClicks(inspector.form.content, "Begun and not")
+    window.state.select("")
+    window.state.select(stored.id)
+    until(qtbot, lambda: inspector.memory is not None and not inspector.is_editing)
+    window.commands["new_memory"].trigger()
+    assert inspector.form.content.toPlainText() == "Begun and not", "a look at another memory loses nothing"
+    pressed(qtbot, inspector.form.leave)
+    assert not inspector.is_editing
+    window.commands["undo"].trigger()
+    until(qtbot, lambda: len(window.state.snapshot) == 0)
+    with open_space(tmp_path / "empty") as service:
+        assert service.stats().in_trash == 1
+
+
+def test_a_new_memory_that_is_refused_stays_in_the_form(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window = open_window(space[0])
+    window.commands["new_memory"].trigger()
+    qtbot.keyClicks(window.inspector.form.content, "ok")
+    pressed(qtbot, window.inspector.form.save)
+    until(qtbot, lambda: window.notices.notice is not None)
+    assert window.notices.notice.advice
+    assert window.inspector.is_editing
+    assert window.inspector.form.content.toPlainText() == "ok"
+
+
+def test_hits_follow_an_edit_and_a_correction_of_theirs(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    folder, wrong = space
+    window = open_window(folder)
+    search = window.search
+    qtbot.keyClicks(search.box, "kiosk reader")
+    until(qtbot, lambda: search.hits.row_of(wrong) >= 0)
+    inspector = selected(qtbot, window, wrong)
+    with open_space(folder) as agent:
+        agent.update(wrong, content=RIGHT)
+        until(qtbot, lambda: RIGHT in [hit.content for hit in shown(search)])
+        here = search.list.currentIndex()
+        assert here.isValid(), "one stands where one stood"
+        assert here.data(HIT_ROLE).id == wrong == window.state.selected
+        new = agent.store("The kiosk reader is never restarted any more.", supersedes=[wrong]).id
+        until(qtbot, lambda: search.hits.row_of(new) >= 0)
+    assert search.hits.row_of(wrong) < 0
+    assert new in window.state.highlight.lit
+    assert inspector.memory.id == wrong == window.state.selected, "nobody is sent elsewhere"
+
+
+def test_the_trash_says_until_when_a_memory_can_be_restored(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    folder, wrong = space
+    with open_space(folder) as service:
+        pinned = service.store("The spare reader hangs behind the ticket counter.").id
+        service.update(pinned, pinned=True)
+    window = open_window(folder)
+    gone = day(datetime.now(UTC) + timedelta(days=30))
+    inspector = selected(qtbot, window, wrong)
+    pressed(qtbot, inspector.buttons["trash"])
+    until(qtbot, lambda: window.notices.notice is not None)
+    assert gone in window.notices.notice.advice
+    selected(qtbot, window, pinned)
+    pressed(qtbot, inspector.buttons["trash"])
+    window.docks.show("trash")
+    listed = window.panels.trash.list
+    until(qtbot, lambda: listed.topLevelItemCount() == 2)
+    picture(window)
+    dates = {listed.topLevelItem(row).text(0): listed.topLevelItem(row).text(4) for row in range(2)}
+    assert dates == {WRONG: gone, "The spare reader hangs behind the ticket counter.": "never"}
+
+
+def test_a_text_that_no_answer_can_hold_is_warned_of_and_may_be_kept(
+    tmp_path: Path, open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    window = open_window(tmp_path / "space")
+    form = window.inspector.form
+    window.commands["new_memory"].trigger()
+    long = " ".join(f"Step {n}: the kiosk checks the ticket, then the seat." for n in range(1_000))
+    form.content.setPlainText(long)
+    until(qtbot, form.too_long.isVisible)
+    assert "of 4,000 tokens" in form.too_long.text()
+    picture(window)
+    form.content.setPlainText(RIGHT)
+    until(qtbot, form.too_long.isHidden)
+    form.content.setPlainText(long)
+    pressed(qtbot, form.save)
+    until(qtbot, lambda: window.inspector.memory is not None)
+    with open_space(tmp_path / "space") as agent:
+        (memory,) = agent.page()
+        assert memory.content == long
+        assert agent.recall("kiosk checks ticket").blocks == (), "what the warning says is so"
+
+
+def shown(search: SearchPanel) -> list[Hit]:
+    """The hits that are listed."""
+    return [search.hits.data(search.hits.index(row), HIT_ROLE) for row in range(search.hits.rowCount())]

@@ -155,3 +155,34 @@ def test_a_click_on_a_label_narrows_and_a_recall_says_that_it_knows_the_project_
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     until(qtbot, lambda: window.voids.trace is not None)
     assert window.voids.trace.project == "tickets"
+
+
+@pytest.mark.needs_display
+def test_a_keyword_of_the_inspector_narrows_and_filters_that_leave_nothing_say_so(
+    agent: MemoryService, open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    agent.store("The payment provider answers refunds within two working days.", keywords=["payment", "refund"])
+    agent.store("Refunds over 500 need a second signature.", keywords=["signature", "refund"])
+    window = open_window(agent.path)
+    search, box = window.search, window.search.box
+    memory = next(m for m in agent.page() if "payment" in m.keywords)
+    inspector = selected(qtbot, window, memory.id)
+    inspector.chips.chosen.emit("payment")
+    answered(qtbot, search, 1)
+    assert search.filters.filters == (Filter("keyword", "payment"),)
+    search.filters.set_filters(())
+    until(qtbot, lambda: "payment" in search.filters.choices.get("keyword", ()))
+    box.setFocus()
+    qtbot.keyClicks(box, "refund label:payment ")
+    until(qtbot, search.loosen.isVisible)
+    assert "label:payment leaves nothing" in search.empty.text()
+    assert "keyword:payment" in search.empty.text()
+    picture(window)
+    pressed(qtbot, search.loosen)
+    until(qtbot, lambda: search.hits.rowCount() > 1)
+    assert search.query() == Query("refund")
+    assert not search.loosen.isVisible()
+    box.setFocus()
+    qtbot.keyClicks(box, " until:2001-01-01 ")
+    until(qtbot, search.loosen.isVisible)
+    assert "until:2001-01-01 leaves nothing" in search.empty.text()

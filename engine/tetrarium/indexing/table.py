@@ -143,6 +143,15 @@ class MemoryTable:
             mask &= carrying
         return mask
 
+    def with_keywords(self, keywords: Sequence[str]) -> Bool:
+        """(capacity,) memories that have all of these keywords."""
+        mask = self.present.copy()
+        for keyword in keywords:
+            having = np.zeros(self.capacity, np.bool_)
+            having[list(self.by_keyword.get(keyword, ()))] = True
+            mask &= having
+        return mask
+
     def set_components(self, components: dict[int, int]) -> None:
         for num, component in components.items():
             self.component[num] = component

@@ -72,11 +72,12 @@ class Asking(Screening, Reranking):
         until: datetime | str | None = None,
         state: str = "live",
         stored_by: str = "",
+        keywords: Sequence[str] | str = (),
         client: str = "",
     ) -> SearchResult:
         """Rank the memories that pass every filter; filters without words list what passes them, newest first. Reads only.
 
-        labels: all of them; categories: any of them; project: its memories and the global ones, None the
+        labels, keywords: all of them; categories: any of them; project: its memories and the global ones, None the
         global ones, "*" all; since ≤ created < until; state: live, inhibited or all; for a person also quarantined;
         stored_by: the client that stored it. Raises InvalidInput.
         """
@@ -91,6 +92,7 @@ class Asking(Screening, Reranking):
             None if since is None else ingest.parse_moment(since, "since"),
             None if until is None else ingest.parse_moment(until, "until"),
             stored_by,
+            ingest.clean_words(keywords, "keywords"),
         )
         if not text and (scope.filtered or project not in (None, EVERYWHERE)):
             return self._newest(scope, first, count, started, client)

@@ -54,7 +54,7 @@ BESIDE = frozenset(["restore_backup"])
 
 UNNOTED = frozenset(
     [
-        "catch_up", "warm_up", "maintain", "close", "stats", "plan_clusters", "plans", "plan_moves", "examine", "names",
+        "catch_up", "warm_up", "maintain", "close", "stats", "plan_clusters", "plans", "plan_moves", "examine", "names", "weigh",
         "ids_like", "clusters_like", "changed_clusters", "anonymity", "preview_import", "imports", "audit",
         "verify_audit", "audit_flags", "acting_as", "backups", "backup", "preview_restore", "health", "once",
         "secret_policy", "masked", "scan_secrets", "exclusions", "prove_deleted", "pending_erasures",

@@ -219,11 +219,14 @@ class Door:
         since: datetime | None,
         until: datetime | None,
         stored_by: str = "",
+        keywords: Sequence[str] = (),
     ) -> Scope:
         table = self._space.indexes.table
         mask: Bool = scope.allowed.copy()
         if labels:
             mask &= table.with_labels(labels)
+        if keywords:
+            mask &= table.with_keywords(keywords)
         if categories:
             mask &= np.isin(table.category, [CATEGORIES.index(category) for category in categories])
         if since:
@@ -232,7 +235,7 @@ class Door:
             mask &= table.created < until.timestamp()
         if stored_by:
             mask &= table.client == table.clients.find(stored_by)
-        narrowed = bool(labels or categories or since or until or stored_by)
+        narrowed = bool(labels or keywords or categories or since or until or stored_by)
         return replace(scope, allowed=mask, filtered=scope.filtered or narrowed)
 
     def _number(self, memory_id: str, *, anywhere: bool = False) -> int:

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from tetrarium.clusters import HUES
+from tetrarium.indexing.tokens import budget_tokens
 from tetrarium.lifecycle import ingest
 from tetrarium.model import (
     CATEGORIES,
@@ -33,7 +34,7 @@ from tetrarium.recall import budget as budgeting
 from tetrarium.service.door import Door
 from tetrarium.storage import memories as rows
 
-Names = Literal["labels", "categories", "projects", "clients"]
+Names = Literal["labels", "keywords", "categories", "projects", "clients"]
 
 _DAY = 86_400.0
 
@@ -166,7 +167,7 @@ class Reading(Door):
         )
 
     def names(self, kind: Names, *, project: str | None = None) -> tuple[str, ...]:
-        """The labels, categories, projects or clients of live memories, most used first. Projects and clients are those of
+        """The labels, keywords, categories, projects or clients of live memories, most used first. Projects and clients are those of
         the whole space."""
         self.catch_up()
         table = self._space.indexes.table
@@ -182,9 +183,15 @@ class Reading(Door):
             nums = np.flatnonzero(self._scope(project, "live").allowed)
             if kind == "labels":
                 counts.update(label for num in nums for label in table.labels[num])
+            elif kind == "keywords":
+                counts.update(word for num in nums for word in table.keywords[num])
             else:
                 counts.update(str(CATEGORIES[code]) for code in table.category[nums])
         return tuple(sorted(counts, key=lambda name: (-counts[name], name)))
+
+    def weigh(self, text: str) -> tuple[int, int]:
+        """What a text would take of an answer as a memory, and the budget of an answer that names none; both tokens."""
+        return budgeting.cost(budget_tokens(text)), self.settings.default_budget
 
     def ids_like(self, text: str, *, project: str | None = None) -> tuple[str, ...]:
         """Ids of live memories that begin so, else of those whose first words hold the text; newest first."""

@@ -58,6 +58,17 @@ class FilterBar(QWidget):
             return OFFERED_SPANS
         return (*((EVERYWHERE,) if key == "project" else ()), *self.choices.get(key, ()))
 
+    def why_nothing(self, narrowing: Sequence[Filter]) -> str:
+        """Why there is no hit, and what to do; narrowing: the filters that the answer obeys."""
+        if not narrowing:
+            return t("search.none")
+        names = visible(" · ".join(f"{t(f'filter.{one.key}')}:{shown_value(one.key, one.value)}" for one in narrowing))
+        told = "search.narrowed" if len(narrowing) == 1 else "search.narrowed_together"
+        known = self.choices.get("keyword", ())
+        meant = [one.value for one in narrowing if one.key == "label" and one.value in known]
+        lines = [t("search.label_is_keyword", word=visible(word)) for word in meant]
+        return "\n".join([t(told, filters=names), t("search.narrowed_advice"), *lines])
+
     def put(self, one: Filter) -> None:
         """Add a filter."""
         self.set_filters(added(self.filters, one))

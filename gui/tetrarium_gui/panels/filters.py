@@ -15,10 +15,10 @@ from tetrarium.model import CATEGORIES
 from tetrarium_gui.words import catalogue, t
 from tetrarium_gui.worker import EVERYWHERE
 
-KEYS = ("category", "label", "project", "since", "until", "state", "client")
+KEYS = ("category", "label", "keyword", "project", "since", "until", "state", "client")
 """In the order in which they are offered."""
-SEVERAL = ("category", "label")
-"""Keys that may be given more than once: any of the categories, all of the labels."""
+SEVERAL = ("category", "label", "keyword")
+"""Keys that may be given more than once: any of the categories, all of the labels and keywords."""
 STATES = ("live", "inhibited", "all", "quarantined")
 SPANS = {"h": 1, "d": 24, "w": 168, "m": 730, "y": 8766, "时": 1, "天": 24, "周": 168, "月": 730, "年": 8766}
 """Hours of a unit."""
@@ -58,6 +58,8 @@ class Query:
                 given[one.key] = moment(one.value, now or datetime.now(UTC))
             elif one.key == "label":
                 given["labels"] = (*given.get("labels", ()), one.value)
+            elif one.key == "keyword":
+                given["keywords"] = (*given.get("keywords", ()), one.value)
             elif one.key == "category":
                 given["categories"] = (*given.get("categories", ()), one.value)
             else:

@@ -65,6 +65,8 @@ class InspectorPanel(QWidget):
         self.theme = theme
         self.memory: Memory | None = None
         self._cluster: Cluster | None = None
+        self.is_new = False
+        """Whether a new memory is being written."""
         self.empty = EmptyState(t("inspector.empty"), theme)
         self.icon, self.title = PlainLabel(), PlainLabel(size=SIZE_HEADING, bold=True)
         self.standing = PlainLabel(size=SIZE_SMALL)
@@ -81,7 +83,7 @@ class InspectorPanel(QWidget):
         self._lay_out()
         self.chips.chosen.connect(self.word_chosen)
         self.form.saved.connect(self.edit_asked)
-        self.form.left.connect(self.stop_editing)
+        self.form.left.connect(self.give_up)
         self.relations.memory_asked.connect(self.memory_asked)
         self.tabs.currentChanged.connect(lambda at: self.access_asked.emit() if at == ACCESS else None)
         self.versions.restore_asked.connect(self._edit_version)
@@ -103,8 +105,11 @@ class InspectorPanel(QWidget):
         if another:
             self.stop_editing()
             self.sheet.put_away()
+        elif self.is_new:
+            return
         theme, silent = self.theme, memory.standing is not Standing.LIVE
         self.icon.setPixmap(category_icon(memory.category, category_color(theme, memory.category)).pixmap(20, 20))
+        self.icon.show()
         self.title.setText(t(f"category.{memory.category.value}").capitalize())
         self.standing.setText(_standing_words(memory))
         self.standing.setStyleSheet(f"color: {theme.inhibited_text if silent else theme.muted};")
@@ -162,18 +167,46 @@ class InspectorPanel(QWidget):
     def start_editing(self, content: str | None = None) -> None:
         """Open the form; `content`: a text to go on with instead of the stored one."""
         if self.memory is not None:
+            self.stop_editing()
             self.sheet.put_away()
             self._body.setCurrentIndex(WRITE)
             self.form.edit(self.memory, content)
 
+    def start_new(self) -> None:
+        """Open the form for a memory that is not there yet."""
+        self.sheet.put_away()
+        self.is_new = True
+        self.icon.hide()
+        self.title.setText(t("inspector.new"))
+        self.standing.setText("")
+        self._body.setCurrentIndex(WRITE)
+        self._pages.setCurrentIndex(1)
+        self.form.begin()
+
     def stop_editing(self) -> None:
+        """Back to the memory on show, if there is one; the text of a new one waits for the next `start_new`."""
         self._body.setCurrentIndex(READ)
+        if self.is_new:
+            self.form.put_off()
+            self.is_new = False
+            if self.memory is None:
+                self._pages.setCurrentIndex(0)
+            else:
+                self.show_memory(self.memory, self._cluster)
+
+    def give_up(self) -> None:
+        """Leave the form, and what was written in it."""
+        if self.is_new:
+            self.form.forget_draft()
+        self.stop_editing()
 
     def start(self, action: str) -> None:
         """Begin one of ACTIONS on the memory on show."""
         memory = self.memory
         if memory is None:
             return
+        if self.is_new:
+            self.stop_editing()
         if action == "edit":
             self.start_editing()
         elif action == "trash":

@@ -89,7 +89,9 @@ class SearchPanel(QWidget):
             lambda at: self.menu_asked.emit(self.list.viewport().mapToGlobal(at))
         )
         self.empty = EmptyState(t("search.empty"), theme)
-        self._gone, self._dropping = 0, False
+        self.loosen = QPushButton(t("search.loosen"))
+        self.loosen.clicked.connect(lambda: self.filters.drop_last())
+        self._gone, self._dropping, self._is_search = 0, False, False
         self._past: list[Query] = []
         self._looking_back = 0  # questions back from the newest; 0 while a new one is written
         self._words: Callable[[int], str] = lambda _: ""
@@ -144,10 +146,26 @@ class SearchPanel(QWidget):
 
     def show_search(self, result: SearchResult) -> None:
         self._show(result.hits)
+        self._is_search = True
         self._words = lambda gone: t(
             "search.hits", shown=len(result.hits) - gone, total=result.total - gone, ms=result.elapsed_ms
         )
         self.count.setText(self._words(0))
+
+    @property
+    def shows_search(self) -> bool:
+        """Whether what is listed answers a search, not a recall."""
+        return self._is_search
+
+    def refresh_search(self, result: SearchResult) -> None:
+        """The same question, answered anew: who stands at a hit, and where he has scrolled to, stays."""
+        here, at = self.list.currentIndex(), self.list.verticalScrollBar().value()
+        held = here.data(HIT_ROLE).id if here.isValid() else ""
+        self._dropping = True
+        self.show_search(result)
+        self.mark(held)
+        self.list.verticalScrollBar().setValue(at)
+        self._dropping = False
 
     def show_recall(self, trace: RecallTrace) -> None:
         self._show(trace.blocks)
@@ -306,13 +324,18 @@ class SearchPanel(QWidget):
     # --- what is shown --------------------------------------------------------------------------
     def _show(self, hits: tuple[Hit, ...] | None) -> None:
         self.hits.set_hits(hits or ())
-        self._gone = 0
+        self._gone, self._is_search = 0, False
         self.delegate.full = max([LEAST_FULL_SCORE, *(sum(getattr(h.parts, s) for s in SUMMANDS) for h in hits or ())])
-        self.empty.setText(t("search.empty") if hits is None else t("search.none"))
-        self._pages.setCurrentWidget(self.list if hits else self.empty)
+        self.empty.setText(t("search.empty") if hits is None else self.filters.why_nothing(self._narrowing()))
+        self.loosen.setVisible(hits is not None and not hits and bool(self._narrowing()))
+        self._pages.setCurrentWidget(self.list if hits else self._blank)
         self.legend.show_parts(hits or ())
         self.list.scrollToTop()
         self._tell_place()
+
+    def _narrowing(self) -> tuple[Filter, ...]:
+        """The filters that the answer on show obeys."""
+        return tuple(one for one in self.filters.filters if not self.recalling or one.key == "project")
 
     def _tell_place(self) -> None:
         total, row = self.hits.rowCount(), self.list.currentIndex().row()
@@ -346,7 +369,13 @@ class SearchPanel(QWidget):
         modes.addWidget(self.place)
         modes.addWidget(self.steps["next"])
         self._pages = QStackedLayout()
-        self._pages.addWidget(self.empty)
+        self._blank = QWidget()
+        blank = QVBoxLayout(self._blank)
+        blank.addStretch()
+        blank.addWidget(self.empty)
+        blank.addWidget(self.loosen, 0, Qt.AlignmentFlag.AlignHCenter)
+        blank.addStretch()
+        self._pages.addWidget(self._blank)
         self._pages.addWidget(self.list)
         top = QVBoxLayout()
         top.setContentsMargins(GRID, GRID, GRID, GRID // 2)

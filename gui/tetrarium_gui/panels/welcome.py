@@ -1,4 +1,4 @@
-"""What an empty space offers: three ways forward, in its middle, until the first memory is there."""
+"""What an empty space offers: four ways forward, in its middle, until the first memory is there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tetrarium_gui.style import GRID, RADIUS, SIZE_SMALL, SIZE_TITLE, Theme
 from tetrarium_gui.words import t
 
 WIDTH = 520
-WAYS = ("connect", "sample", "import")
+WAYS = ("connect", "sample", "import", "write")
 
 
 class Welcome(QFrame):
@@ -20,6 +20,7 @@ class Welcome(QFrame):
     connect_asked = Signal()
     sample_asked = Signal()
     import_asked = Signal()
+    write_asked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -30,7 +31,7 @@ class Welcome(QFrame):
         self.words.setWordWrap(True)
         for label in (title, self.words):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        asked = {"connect": self.connect_asked, "sample": self.sample_asked, "import": self.import_asked}
+        asked = {name: getattr(self, f"{name}_asked") for name in WAYS}
         self.ways = {name: button(f"welcome.{name}", asked[name].emit, primary=name == WAYS[0]) for name in WAYS}
         column = QVBoxLayout(self)
         column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)

@@ -19,7 +19,7 @@ from tetrarium.model import (
     Version,
 )
 from tetrarium_gui.panels.filters import Filter
-from tetrarium_gui.state import Link, highlight_of_recall, highlight_of_search
+from tetrarium_gui.state import Highlight, Link, highlight_of_recall, highlight_of_search
 from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.worker import EVERYWHERE
@@ -75,13 +75,11 @@ class Answers(QObject):
         self._desk.panels.search.set_recalling(recalling)
 
     def _search_word(self, word: str) -> None:
-        """A keyword is searched; a label narrows."""
+        """A label narrows, and so does a keyword: exactly the memories that have it are meant."""
         search, memory = self._desk.panels.search, self._desk.panels.inspector.memory
         self._desk.docks.show("search")
-        if memory is not None and word in memory.labels:
-            search.filters.put(Filter("label", word))
-        else:
-            search.box.setText(word)
+        is_label = memory is not None and word in memory.labels
+        search.filters.put(Filter("label" if is_label else "keyword", word))
         search.set_recalling(False)
 
     def _ask_choices(self) -> None:
@@ -90,6 +88,7 @@ class Answers(QObject):
             "choices",
             lambda s: {
                 "label": s.names("labels", project=EVERYWHERE),
+                "keyword": s.names("keywords", project=EVERYWHERE),
                 "project": s.names("projects"),
                 "client": s.names("clients"),
             },
@@ -118,11 +117,26 @@ class Answers(QObject):
 
     def _take_search(self, result: SearchResult) -> None:
         self._desk.panels.search.show_search(result)
-        highlight = highlight_of_search(result)
-        title = result.query or " · ".join(one.words() for one in self._desk.panels.search.filters.filters)
-        self._desk.state.set_highlight(replace(highlight, title=title))
+        self._desk.state.set_highlight(self._highlight(result))
         self._desk.space.show_hits()
         self._desk.status.show_time("search", result.elapsed_ms)
+
+    def _highlight(self, result: SearchResult) -> Highlight:
+        filters = self._desk.panels.search.filters.filters
+        return replace(highlight_of_search(result), title=result.query or " · ".join(one.words() for one in filters))
+
+    def _search_again(self) -> None:
+        """A hit changed: ask the same once more. The camera stays, and so does what else was lit meanwhile."""
+        query = self._desk.panels.search.query()
+
+        def show(result: SearchResult) -> None:
+            search, lit = self._desk.panels.search, self._desk.state.highlight
+            if search.shows_search and search.query() == query:
+                search.refresh_search(result)
+                if lit is not None and lit.title == self._highlight(result).title:
+                    self._desk.state.set_highlight(self._highlight(result))
+
+        self._desk.bridge.search_again(query.words, show, **query.arguments())
 
     def _take_recall(self, trace: RecallTrace) -> None:
         self._desk.panels.search.show_recall(trace)
@@ -193,9 +207,12 @@ class Answers(QObject):
             self._desk.panels.inspector.show_memory(memory, cluster)
 
     def _take_changes(self, changes: Changes) -> None:
-        """The memory on show is read again when it changed, and left when it is gone; so is a hit."""
+        """The memory on show is read again when it changed, and left when it is gone; so is a hit of a search."""
         selected = self._desk.state.selected
         self._desk.panels.search.drop(frozenset(changes.removed))
+        search, changed = self._desk.panels.search, (*changes.edited, *changes.inhibited, *changes.released)
+        if search.shows_search and any(search.hits.row_of(one) >= 0 for one in changed):
+            self._search_again()
         self._desk.state.choose(tuple(one for one in self._desk.state.chosen if one not in changes.removed))
         if selected in changes.removed:
             self._desk.state.select("")

@@ -37,6 +37,7 @@ class Beginnings(QObject):
         welcome.sample_asked.connect(lambda: self.sample_asked.emit(sample_dir()))
         welcome.import_asked.connect(self._choose_file)
         welcome.connect_asked.connect(self.open_connections)
+        welcome.write_asked.connect(desk.commands["new_memory"].trigger)
         desk.commands["import"].triggered.connect(self._choose_file)
         desk.commands["connect"].triggered.connect(self.open_connections)
         desk.bridge.stats_ready.connect(self._take_stats)

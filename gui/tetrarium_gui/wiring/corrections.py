@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from PySide6.QtCore import QObject
@@ -11,6 +12,8 @@ from tetrarium.model import Memory, Outcome, Standing, StoreResult
 from tetrarium_gui.bridge import CLIENT
 from tetrarium_gui.panels.conflict import ConflictView
 from tetrarium_gui.panels.fields import Edits
+from tetrarium_gui.panels.parts import day
+from tetrarium_gui.panels.trash import Kept, last_day
 from tetrarium_gui.sentences import said
 from tetrarium_gui.style import visible
 from tetrarium_gui.wiring.desk import Desk
@@ -31,6 +34,7 @@ class Corrections(QObject):
         self.conflict: ConflictView | None = None
         inspector, commands = desk.panels.inspector, desk.commands
         inspector.edit_asked.connect(self.save)
+        inspector.form.weight_asked.connect(self._weigh)
         inspector.supersede_asked.connect(self.supersede)
         inspector.inhibit_asked.connect(self.inhibit)
         inspector.release_asked.connect(self.release)
@@ -38,6 +42,7 @@ class Corrections(QObject):
             panel.trash_asked.connect(self.trash)
         for name in ("edit", "supersede", "inhibit", "trash"):
             commands[name].triggered.connect(lambda _=False, name=name: self._start(name))
+        commands["new_memory"].triggered.connect(self._write)
         commands["release"].triggered.connect(lambda: self._start("release"))
         commands["pin"].triggered.connect(self._pin)
         desk.state.selection_changed.connect(self._allow)
@@ -47,7 +52,10 @@ class Corrections(QObject):
 
     # --- verbs ----------------------------------------------------------------------------------
     def save(self, edits: Edits) -> None:
-        """Write what was edited, unless somebody changed the memory since it was read."""
+        """Write what was edited, unless somebody changed the memory since it was read; or store what is new."""
+        if not edits.memory_id:
+            self._bridge.edit(lambda s: s.store(**edits.arguments(), client=CLIENT), self._stored)
+            return
         self._bridge.edit(
             lambda s: s.update(edits.memory_id, **edits.arguments(), expected_revision=edits.revision, client=CLIENT),
             lambda memory: self._saved(memory, edits),
@@ -83,14 +91,23 @@ class Corrections(QObject):
         self._bridge.edit(verb, lambda m: self._desk.tell(t("done.released", what=_named(m)), undo=self._undo))
 
     def trash(self, memory_id: str) -> None:
-        def verb(s: Any) -> Any:
+        def verb(s: Any) -> tuple[Memory, datetime | None]:
             memory: Memory = s.get(memory_id)
             s.forget(memory_id, client=CLIENT)
-            return memory
+            kept = Kept(s.settings.trash_days, s.settings.expired_days)
+            return memory, last_day(memory, datetime.now(UTC), kept)
 
-        self._bridge.edit(
-            verb,
-            lambda m: self._desk.tell(t("done.trashed", what=_named(m)), t("done.trashed_advice"), undo=self._undo),
+        def told(done: tuple[Memory, datetime | None]) -> None:
+            memory, gone = done
+            advice = t("done.trashed_advice") if gone is None else t("done.trashed_until", day=day(gone))
+            self._desk.tell(t("done.trashed", what=_named(memory)), advice, undo=self._undo)
+
+        self._bridge.edit(verb, told)
+
+    def _weigh(self, text: str) -> None:
+        form = self._desk.panels.inspector.form
+        self._bridge.ask(
+            "weight", lambda s: s.weigh(text), lambda told: form.show_weight(*told), otherwise=lambda _: True
         )
 
     def _undo(self) -> None:
@@ -102,6 +119,16 @@ class Corrections(QObject):
             self._desk.panels.inspector.stop_editing()
         rewritten = set(edits.arguments()) - {"pinned", "expires_at"}
         self._desk.tell(t("done.saved"), t("done.saved_advice") if rewritten else "", undo=self._undo)
+
+    def _stored(self, result: StoreResult) -> None:
+        """Show the new memory; what was not stored stays in the form."""
+        if result.id is None or result.outcome not in (Outcome.STORED, Outcome.MERGED):
+            self._desk.tell(t("done.not_stored"), said(result.reason), done=False)
+            return
+        self._desk.panels.inspector.give_up()
+        words = "done.merged" if result.outcome is Outcome.MERGED else "done.stored"
+        self._desk.tell(t(words), said(result.reason) if result.masked else "", undo=self._undo)
+        self._desk.state.select(result.id)
 
     def _superseded(self, result: StoreResult, memory_id: str, text: str) -> None:
         """Say what became of the new text; what was not stored goes back into the sheet."""
@@ -143,6 +170,10 @@ class Corrections(QObject):
             return
         self._desk.docks.show("inspector")
         self._desk.panels.inspector.start(action)
+
+    def _write(self) -> None:
+        self._desk.docks.show("inspector")
+        self._desk.panels.inspector.start_new()
 
     def _pin(self) -> None:
         memory = self._desk.panels.inspector.memory

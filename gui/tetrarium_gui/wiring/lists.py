@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QPoint
 from PySide6.QtWidgets import QMenu
 
 from tetrarium_gui.bridge import CLIENT
+from tetrarium_gui.panels.trash import Kept
 from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.wiring.exports import Exports
 from tetrarium_gui.wiring.seen import WhenSeen
@@ -48,7 +49,11 @@ class Lists(QObject):
     def _ask_trash(self) -> None:
         self._desk.bridge.ask(
             "trash",
-            lambda s: (s.trashed(limit=SHOWN), s.stats().in_trash),
+            lambda s: (
+                s.trashed(limit=SHOWN),
+                s.stats().in_trash,
+                Kept(s.settings.trash_days, s.settings.expired_days),
+            ),
             lambda found: self._desk.panels.trash.show_trash(*found),
         )
 
@@ -87,7 +92,7 @@ class Lists(QObject):
         self._desk.bridge.edit(
             lambda s: s.forget_all(ids, client=CLIENT),
             lambda done: self._desk.tell(
-                t("bulk.trashed", count=done.total), t("done.trashed_advice"), undo=self._desk.commands["undo"].trigger
+                t("bulk.trashed", count=done.total), t("bulk.trashed_advice"), undo=self._desk.commands["undo"].trigger
             ),
         )
 
