@@ -198,6 +198,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         WINDOW + "test_a_row_of_the_list_selects_in_the_space",
         WINDOW + "test_every_panel_has_one_tab_and_no_tab_bar_is_left_behind",
         WINDOW + "test_a_click_in_the_list_marks_that_row_and_moves_nothing",
+        WINDOW + "test_choosing_a_memory_uncovers_the_inspector_and_following_one_does_not",
         WINDOW + "test_searching_as_you_type_lights_the_hits_and_ends_with_the_last_words",
         WINDOW + "test_an_answer_that_a_newer_question_has_overtaken_is_dropped",
         WINDOW + "test_every_command_is_found_by_its_words",

@@ -15,6 +15,7 @@ from tetrarium.service import open_space
 from tetrarium_gui.bridge import Bridge
 from tetrarium_gui.commands import COMMANDS
 from tetrarium_gui.main_window import MainWindow
+from tetrarium_gui.panels.hits import HIT_ROLE
 
 pytestmark = pytest.mark.needs_display
 OpenWindow = Callable[[Path], MainWindow]
@@ -120,6 +121,46 @@ def _shown_everywhere(window: MainWindow, memory_id: str) -> bool:
     shown = window.inspector.memory
     assert window.table.chosen() == (memory_id,)
     return window.state.selected == memory_id and shown is not None and shown.id == memory_id
+
+
+def test_choosing_a_memory_uncovers_the_inspector_and_following_one_does_not(
+    sample_folder: Path, open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window = open_window(sample_folder)
+    settled(qtbot, window.space)
+    inspector, privacy = window.docks["inspector"], window.docks["privacy"]
+
+    def covered() -> bool:
+        return inspector.visibleRegion().isEmpty()
+
+    def cover() -> None:
+        privacy.raise_()
+        qtbot.waitUntil(covered)
+
+    memory_id = in_front(window)
+    cover()
+    qtbot.mouseClick(window.space, Qt.MouseButton.LeftButton, pos=window.space.pixel_of(memory_id).toPoint())
+    qtbot.waitUntil(lambda: not covered())
+    cover()
+    qtbot.mouseClick(window.space, Qt.MouseButton.LeftButton, pos=window.space.pixel_of(memory_id).toPoint())
+    qtbot.waitUntil(lambda: not covered())
+    cover()
+    window.table.table.selectRow(3)
+    qtbot.waitUntil(lambda: not covered())
+    asked(qtbot, window, "payment provider")
+    cover()
+    window.commands["next_hit"].trigger()
+    qtbot.waitUntil(lambda: not covered())
+    other = window.search.hits.index(3).data(HIT_ROLE).id
+    cover()
+    window.open_memory(other)  # as an agent's deed in Activity does; the hits follow
+    settled(qtbot, window.space)
+    assert window.state.selected == other
+    assert covered()
+    inspector.hide()
+    window.table.table.selectRow(5)
+    assert window.state.selected == window.table.rows.id_at(5)
+    assert inspector.isHidden()
 
 
 def test_searching_as_you_type_lights_the_hits_and_ends_with_the_last_words(
