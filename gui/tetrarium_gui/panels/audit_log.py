@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from tetrarium.model import AuditEntry, AuditFlag, AuditProof
 from tetrarium_gui.panels.parts import EmptyState, PlainLabel, lately, when
@@ -25,12 +25,14 @@ VERBS = tuple(sorted(name.removeprefix("verb.") for name in catalogue() if name.
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """What the log is narrowed to; "" and 0 for everything. hours: how far back."""
+    """What the log is narrowed to; "" and 0 for everything. hours: how far back; own_reads: what
+    this window read, too."""
 
     client: str = ""
     verb: str = ""
     memory_id: str = ""
     hours: int = 0
+    own_reads: bool = False
 
 
 class AuditView(QWidget):
@@ -65,8 +67,11 @@ class AuditView(QWidget):
             box.currentIndexChanged.connect(lambda _: self._ask())
         self.memory.textChanged.connect(lambda text: self._ask() if len(text.strip()) in (0, 26) else None)
         self.memory.returnPressed.connect(self._ask)
+        self.own = QCheckBox(t("privacy.own_reads"))
+        self.own.setToolTip(t("privacy.own_reads_tip"))
+        self.own.toggled.connect(lambda _: self._ask())
         columns = [f"privacy.{name}" for name in ("at", "who", "did", "count")]
-        self.list = RowList("privacy.audit_name", columns, (62, 84, 0, 40))
+        self.list = RowList("privacy.audit_name", columns, (56, 62, 0, 30))
         self.empty = EmptyState(t("privacy.nothing_noted"), theme)
         self._lay_out()
         self.flags.keys_changed.connect(self._look_at_flag)
@@ -85,6 +90,7 @@ class AuditView(QWidget):
             str(self.verb.currentData() or ""),
             self.memory.text().strip(),
             int(self.span.currentData()),
+            self.own.isChecked(),
         )
 
     def show_entries(self, entries: Sequence[AuditEntry]) -> None:
@@ -102,7 +108,7 @@ class AuditView(QWidget):
                 ink=inks.get(entry.kind, ""),
                 tip=t(
                     "privacy.row_tip", at=when(entry.at), seq=entry.seq, kind=t(f"did.{entry.kind}"), session=entry.session or "–",
-                    verb=entry.verb,
+                    verb=entry.verb, client=entry.client or t("privacy.nobody"), did=did(entry),
                 ),
             )
             for entry in entries
@@ -167,6 +173,7 @@ class AuditView(QWidget):
         column.addWidget(self.flags)
         column.addLayout(proof)
         column.addLayout(filters)
+        column.addWidget(self.own)
         column.addWidget(self.empty, 1)
         column.addWidget(self.list, 1)
 
