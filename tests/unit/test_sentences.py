@@ -184,7 +184,8 @@ def test_what_was_said_is_read_with_its_values_and_what_is_unknown_stays(english
 def test_a_line_of_history_tells_what_was_done_and_keeps_the_words() -> None:
     assert sentences.done_words("stored “edited; stored boats”") == "存入 “edited; stored boats”"
     assert sentences.done_words("3 moved to the trash “A boat” …") == "移入回收站 3 条 “A boat” …"
-    assert sentences.done_words("undo of 12: brought back, edited “x”") == "撤销 12: 恢复、编辑 “x”"
+    assert sentences.done_words("undo of 12: brought back, edited “x”") == "撤销: 恢复、编辑 “x”"
+    assert sentences.back_words("redo of 12: moved to the trash “x”") == "移入回收站 “x”"
 
 
 def test_a_long_text_is_looked_up_in_no_time_and_left_as_it_is() -> None:

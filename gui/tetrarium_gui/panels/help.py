@@ -46,7 +46,12 @@ class HelpPage(QFrame):
         self.title.setText(title)
         self.words.setText(words)
         self.words.setFixedHeight(self.words.heightForWidth(WIDTH - 6 * GRID))
-        self.adjustSize()
+        self.ensurePolished()
+        layout = self.layout()
+        assert layout is not None
+        layout.invalidate()
+        layout.activate()
+        self.resize(WIDTH, layout.totalSizeHint().height())
         room = self._above.rect().size() - self.size()
         self.move(max(0, room.width() // 2), max(0, room.height() // 2))
         self.show()
