@@ -161,15 +161,15 @@ def test_no_sentence_is_kept_that_the_engine_does_not_say_and_places_for_values_
 @pytest.mark.parametrize(
     ("english", "told"),
     [
-        ("There is no memory '01ABC'; nothing changed.", "没有记忆“01ABC”;没有任何更改。"),
-        ("Memory 7 was stored by a person; nothing changed.", "记忆 7 由用户存入;没有任何更改。"),
+        ("There is no memory '01ABC'; nothing changed.", "没有记忆“01ABC”；没有任何更改。"),
+        ("Memory 7 was stored by a person; nothing changed.", "记忆 7 由用户存入；没有任何更改。"),
         (
             "Answered: rank 3 of 197, score 0.92, 40 of 4000 tokens.",
-            "已召回:在 197 条中排第 3,得分 0.92,占 4000 个词元中的 40 个。",
+            "已召回：在 197 条中排第 3，得分 0.92，占 4000 个词元中的 40 个。",
         ),
         (
             "'aukland' is unknown; read as 'auckland'. Every cluster is on topic: nothing was voided.",
-            "“aukland”未知;按“auckland”理解。每个簇都切题:没有虚空。",
+            "“aukland”未知；按“auckland”理解。每个簇都切题：没有虚空。",
         ),
         ("Something nobody ever said. The space is empty.", "Something nobody ever said. 空间是空的。"),
         ("2 records of corrections damaged", "2 个更正记录损坏"),

@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from tetrarium.model import AuditEntry, AuditFlag, AuditProof
-from tetrarium_gui.panels.parts import EmptyState, PlainLabel, lately, when
+from tetrarium_gui.panels.parts import EmptyState, PlainLabel, client_words, lately, when
 from tetrarium_gui.panels.rows import Row, RowList
 from tetrarium_gui.panels.writing import button
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, plain_tip, visible
@@ -98,17 +98,17 @@ class AuditView(QWidget):
         for client in dict.fromkeys(entry.client for entry in entries):
             if client and self.client.findData(client) < 0:
                 self.client.blockSignals(True)
-                self.client.addItem(visible(client)[:60], client)
+                self.client.addItem(visible(client_words(client))[:60], client)
                 self.client.blockSignals(False)
         inks = {"refused": self.theme.amber, "delete": self.theme.inhibited_text, "inhibit": self.theme.inhibited_text}
         self.list.set_rows(
             Row(
                 str(entry.seq),
-                (lately(entry.at), entry.client or t("privacy.nobody"), did(entry), str(entry.count)),
+                (lately(entry.at), client_words(entry.client) or t("privacy.nobody"), did(entry), str(entry.count)),
                 ink=inks.get(entry.kind, ""),
                 tip=t(
                     "privacy.row_tip", at=when(entry.at), seq=entry.seq, kind=t(f"did.{entry.kind}"), session=entry.session or "–",
-                    verb=entry.verb, client=entry.client or t("privacy.nobody"), did=did(entry),
+                    verb=entry.verb, client=client_words(entry.client) or t("privacy.nobody"), did=did(entry),
                 ),
             )
             for entry in entries
