@@ -92,6 +92,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("language_en", "view", group="language", checked=False),
     Command("language_zh", "view", group="language", checked=False),
     Command("reset_layout", "view", separated=True),
+    Command("shortcuts", "help", ("F1",)),
+    Command("how_voids", "help"),
+    Command("about", "help", separated=True),
 )
 
 
@@ -134,7 +137,7 @@ class Commands(QObject):
         self._more.append(action)
 
     def fill(self, bar: QMenuBar) -> None:
-        """Put every command in its menu, in the order file, edit, find, view."""
+        """Put every command in its menu, in the order file, edit, find, view, help."""
         for command in COMMANDS:
             if command.menu not in self.menus:
                 self.menus[command.menu] = bar.addMenu(t(f"menu.{command.menu}"))

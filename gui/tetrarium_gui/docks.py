@@ -53,6 +53,12 @@ class Docks:
         self._docks[name].show()
         self._docks[name].raise_()
 
+    def uncover(self, name: str) -> None:
+        """Bring a panel before the other tabs of its place; one that was closed or floats stays as the person left it."""
+        dock = self._docks[name]
+        if not dock.isHidden() and not dock.isFloating():
+            dock.raise_()
+
     def enter(self, name: str) -> None:
         """Bring a panel to the front, with the keyboard in it."""
         self.show(name)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSettings, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QStatusBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QStatusBar, QVBoxLayout, QWidget
 
 from tetrarium.model import SpaceSnapshot, SpaceStats
 from tetrarium_gui import style
 from tetrarium_gui.bridge import Bridge
 from tetrarium_gui.commands import Commands
 from tetrarium_gui.docks import Docks
+from tetrarium_gui.panels.help import HelpPage
 from tetrarium_gui.panels.locked import Locked
 from tetrarium_gui.panels.notices import NoticeBar
 from tetrarium_gui.panels.palette import CommandPalette
@@ -28,6 +29,7 @@ from tetrarium_gui.wiring.corrections import Corrections
 from tetrarium_gui.wiring.desk import Desk, make_panels
 from tetrarium_gui.wiring.following import Following
 from tetrarium_gui.wiring.growth import Growth
+from tetrarium_gui.wiring.help import Help
 from tetrarium_gui.wiring.history import History
 from tetrarium_gui.wiring.inhibitions import Inhibitions
 from tetrarium_gui.wiring.lists import Lists
@@ -87,6 +89,7 @@ class MainWindow(QMainWindow):
         self.palette_box = CommandPalette(
             [action for action in self.commands.all() if action.objectName() != "palette"], self.theme, self
         )
+        self.help = Help(self.desk, self.palette_box, HelpPage(self.theme, self))
         self._connect_commands()
         self._connect_bridge()
         self._apply_theme()
@@ -106,7 +109,8 @@ class MainWindow(QMainWindow):
         self.docks = Docks(self, self.panels.by_name())
         self.setMenuWidget(self.top_bar)
         self.commands.fill(self.top_bar.menus)
-        shown = self.top_bar.menus.addMenu(t("menu.panels"))
+        shown = QMenu(t("menu.panels"), self.top_bar.menus)
+        self.top_bar.menus.insertMenu(self.commands.menus["help"].menuAction(), shown)  # help stands last
         for action in self.docks.actions():
             shown.addAction(action)
             self.commands.add(action)
@@ -126,7 +130,7 @@ class MainWindow(QMainWindow):
     def _connect_commands(self) -> None:
         for name, act in (
             ("quit", self.leave),
-            ("palette", self.palette_box.open),
+            ("palette", lambda: self.palette_box.open()),
             ("fit_all", self.space.fit_all),
             ("fit_selection", self.space.fit_selection),
             ("step_back", self.space.step_back),
@@ -234,6 +238,7 @@ class MainWindow(QMainWindow):
             part.set_theme(self.theme)
         self.tray.set_theme(self.theme)
         self.palette_box.set_theme(self.theme)
+        self.help.page.set_theme(self.theme)
         self.notices.theme = self.theme
         self.welcome.set_theme(self.theme)
         self.locked.set_theme(self.theme)

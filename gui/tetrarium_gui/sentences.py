@@ -22,6 +22,9 @@ LEAST_LETTERS = 6
 """Letters that a template must have: with fewer it would fit anything."""
 
 _END = re.compile(r"(?<=[.!?]) ")
+_NUMBER = re.compile(r"^(undo|redo) of \d+(?=: )")
+"""Rows of history have numbers for the engine; a person is told the words."""
+_BACK = re.compile(r"^(?:undo|redo) of (?:\d+|\d+ entries): ")
 _LIST = re.compile(r", | and |; ")
 
 
@@ -50,9 +53,15 @@ def said(text: str) -> str:
 
 def done_words(summary: str) -> str:
     """A line of history in the reader's language: what was done, and the words of the memory as they are."""
+    summary = _NUMBER.sub(r"\1", summary)
     if language() == "en":
         return summary
     return _heads().sub(_head, summary)
+
+
+def back_words(summary: str) -> str:
+    """What an undo or redo did, in the reader's language, without saying again that it was one."""
+    return done_words(_BACK.sub("", summary))
 
 
 def _told(text: str) -> str:

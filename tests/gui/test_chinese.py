@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
 from keyring.errors import KeyringError
+from pyqtgraph.graphicsItems.DateAxisItem import MONTH_SPACING, YEAR_MONTH_ZOOM_LEVEL
 from PySide6.QtCore import QSettings, Qt
 from pytestqt.qtbot import QtBot
 from waiting import PATIENCE, pressed, selected, until
@@ -17,6 +19,8 @@ from waiting import PATIENCE, pressed, selected, until
 from tetrarium.service import encrypt, open_space
 from tetrarium_gui import words
 from tetrarium_gui.main_window import MainWindow
+from tetrarium_gui.panels.charts import time_axis
+from tetrarium_gui.panels.parts import client_words
 from tetrarium_gui.shell import Shell
 from tetrarium_gui.worker import lock_of
 
@@ -134,3 +138,12 @@ def test_a_locked_keychain_is_told_in_chinese(folder: Path, tmp_path: Path, qtbo
     finally:
         words.set_language("en")
         keyring.set_keyring(before)
+
+
+def test_months_of_the_timeline_and_the_window_as_a_client_are_named_in_chinese(chinese: Shell) -> None:
+    axis = time_axis()["bottom"]
+    axis.zoomLevel = YEAR_MONTH_ZOOM_LEVEL
+    ticks = axis.tickStrings([datetime(2026, 11, 15, tzinfo=UTC).timestamp()], 1.0, MONTH_SPACING)
+    assert ticks == ["11月"]
+    assert client_words("window") == "窗口"
+    assert client_words("codex") == "codex"

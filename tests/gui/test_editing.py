@@ -134,6 +134,26 @@ def test_a_new_statement_supersedes_the_old_one_and_can_be_taken_back(
     until(qtbot, lambda: inspector.memory.standing is Standing.LIVE)
 
 
+def test_an_undone_correction_is_told_in_words_and_never_by_numbers_or_ids(
+    space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    folder, wrong = space
+    right = f"{RIGHT} {'It has been so since the first summer of the line. ' * 4}"
+    with open_space(folder) as service:
+        new = service.store(right, supersedes=wrong, client="window").id
+    window = open_window(folder)
+    window.commands["undo"].trigger()
+    until(qtbot, window.notices.isVisible)
+    told = window.notices.notice.message
+    assert told.startswith("Taken back: ")
+    assert "undo of" not in told
+    assert "…" in told
+    edges = window.panels.inhibition.edges
+    window.docks.show("inhibition")
+    until(qtbot, lambda: edges.topLevelItemCount() == 1 and edges.topLevelItem(0).text(1).startswith("a correction"))
+    assert new not in [edges.topLevelItem(0).text(column) for column in range(6)]
+
+
 def test_a_statement_that_is_refused_goes_back_to_the_person(
     space: tuple[Path, str], open_window: OpenWindow, qtbot: QtBot
 ) -> None:

@@ -79,6 +79,9 @@ def test_why_not_is_answered_and_a_void_let_through_once_and_always(
     picture(window)
     pressed(qtbot, voids.once)
     until(qtbot, lambda: state_of(window, memory_id) is not Reason.OFF_TOPIC)
+    assert voids.zones.current_id() == memory_id, "the row is kept, and in view"
+    row = voids.zones.visualItemRect(voids.zones.currentItem())
+    assert voids.zones.viewport().rect().contains(row.center())
     recalled(qtbot, window)
     assert state_of(window, memory_id) is Reason.OFF_TOPIC, "once is once"
     window.voids.zones.setCurrentItem(window.voids.zones.topLevelItem(1))

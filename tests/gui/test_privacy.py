@@ -87,6 +87,28 @@ def test_the_audit_is_listed_narrowed_flagged_and_proved(
     until(qtbot, lambda: cells(panel, 2) == ["recalled"])
 
 
+def test_what_the_window_only_read_is_left_out_of_the_audit_unless_asked_for_and_that_is_remembered(
+    agent: MemoryService, open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    window = open_window(agent.path)
+    memory_id = window.state.snapshot.ids[0]
+    window.state.select(memory_id)
+    until(qtbot, lambda: any(entry.client == "window" and entry.kind == "read" for entry in agent.audit()))
+    panel = shown(window, "audit")
+    until(qtbot, lambda: cells(panel, 2) == ["stored", "stored"])
+    picture(window)
+    widest = panel.audit.list.columnWidth(2)
+    assert all(widest > panel.audit.list.columnWidth(at) for at in (0, 1, 3))
+    assert "claude-code" in panel.audit.list.topLevelItem(0).toolTip(2)
+    pressed(qtbot, panel.audit.own)
+    until(qtbot, lambda: "window" in cells(panel, 1))
+    assert window.desk.settings.value("audit_own_reads", False, type=bool)
+    pressed(qtbot, panel.audit.own)
+    until(qtbot, lambda: "window" not in cells(panel, 1))
+    chosen(qtbot, panel.audit.client, "window")
+    until(qtbot, lambda: set(cells(panel, 1)) == {"window"})
+
+
 def test_the_first_row_of_the_audit_that_was_tampered_with_is_named(
     agent: MemoryService, open_window: OpenWindow, qtbot: QtBot
 ) -> None:

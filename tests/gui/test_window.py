@@ -11,10 +11,12 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 from waiting import PATIENCE, Sample, settled
 
+from tetrarium import __version__
 from tetrarium.service import open_space
 from tetrarium_gui.bridge import Bridge
 from tetrarium_gui.commands import COMMANDS
 from tetrarium_gui.main_window import MainWindow
+from tetrarium_gui.panels.hits import HIT_ROLE
 
 pytestmark = pytest.mark.needs_display
 OpenWindow = Callable[[Path], MainWindow]
@@ -120,6 +122,46 @@ def _shown_everywhere(window: MainWindow, memory_id: str) -> bool:
     shown = window.inspector.memory
     assert window.table.chosen() == (memory_id,)
     return window.state.selected == memory_id and shown is not None and shown.id == memory_id
+
+
+def test_choosing_a_memory_uncovers_the_inspector_and_following_one_does_not(
+    sample_folder: Path, open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window = open_window(sample_folder)
+    settled(qtbot, window.space)
+    inspector, privacy = window.docks["inspector"], window.docks["privacy"]
+
+    def covered() -> bool:
+        return inspector.visibleRegion().isEmpty()
+
+    def cover() -> None:
+        privacy.raise_()
+        qtbot.waitUntil(covered)
+
+    memory_id = in_front(window)
+    cover()
+    qtbot.mouseClick(window.space, Qt.MouseButton.LeftButton, pos=window.space.pixel_of(memory_id).toPoint())
+    qtbot.waitUntil(lambda: not covered())
+    cover()
+    qtbot.mouseClick(window.space, Qt.MouseButton.LeftButton, pos=window.space.pixel_of(memory_id).toPoint())
+    qtbot.waitUntil(lambda: not covered())
+    cover()
+    window.table.table.selectRow(3)
+    qtbot.waitUntil(lambda: not covered())
+    asked(qtbot, window, "payment provider")
+    cover()
+    window.commands["next_hit"].trigger()
+    qtbot.waitUntil(lambda: not covered())
+    other = window.search.hits.index(3).data(HIT_ROLE).id
+    cover()
+    window.open_memory(other)  # as an agent's deed in Activity does; the hits follow
+    settled(qtbot, window.space)
+    assert window.state.selected == other
+    assert covered()
+    inspector.hide()
+    window.table.table.selectRow(5)
+    assert window.state.selected == window.table.rows.id_at(5)
+    assert inspector.isHidden()
 
 
 def test_searching_as_you_type_lights_the_hits_and_ends_with_the_last_words(
@@ -261,6 +303,42 @@ def test_every_command_is_found_by_its_words(
     qtbot.keyClick(window.palette_box.box, Qt.Key.Key_Return)
     assert window.state.color_by == "category"
     assert window.palette_box.isHidden()
+
+
+def test_help_lists_every_shortcut_explains_voids_and_tells_what_program_this_is(
+    sample_folder: Path, open_window: OpenWindow, qtbot: QtBot, picture: Picture
+) -> None:
+    window = open_window(sample_folder)
+    settled(qtbot, window.space)
+    assert window.top_bar.menus.actions()[-1].text() == "&Help"
+    window.table.table.setFocus()
+    qtbot.keyClick(window.table.table, Qt.Key.Key_F1)
+    box = window.palette_box
+    qtbot.waitUntil(box.isVisible)
+    assert any("Ctrl+F" in words and "/" in words for words in box.shown())
+    keyed = [bool(action.shortcuts()) for action in window.commands.all() if action.objectName() != "palette"]
+    assert all("    " in words for words in box.shown()[: sum(keyed)])
+    picture(window)
+    qtbot.keyClicks(box.box, "ctrl+shift+z")
+    assert [words.split("  ")[0] for words in box.shown()] == ["Redo"]
+    qtbot.keyClicks(box.box, "zebra")
+    assert box.shown() == ()
+    assert box.list.item(0).text() == "Nothing found"
+    qtbot.keyClick(box.box, Qt.Key.Key_Return)
+    assert box.isVisible()
+    window.commands["how_voids"].trigger()
+    page = window.help.page
+    assert page.isVisible()
+    assert "candidates" in page.words.text()
+    picture(page)
+    qtbot.keyClick(page.close_button, Qt.Key.Key_Escape)
+    assert page.isHidden()
+    window.commands["about"].trigger()
+    for words in (__version__, "Apache-2.0", "e5-small"):
+        assert words in page.words.text()
+    picture(window)
+    qtbot.mouseClick(page.close_button, Qt.MouseButton.LeftButton)
+    assert page.isHidden()
 
 
 def test_only_the_space_and_back(sample_folder: Path, open_window: OpenWindow, qtbot: QtBot) -> None:

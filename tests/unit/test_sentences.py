@@ -161,15 +161,15 @@ def test_no_sentence_is_kept_that_the_engine_does_not_say_and_places_for_values_
 @pytest.mark.parametrize(
     ("english", "told"),
     [
-        ("There is no memory '01ABC'; nothing changed.", "没有记忆“01ABC”;没有任何更改。"),
-        ("Memory 7 was stored by a person; nothing changed.", "记忆 7 由用户存入;没有任何更改。"),
+        ("There is no memory '01ABC'; nothing changed.", "没有记忆“01ABC”；没有任何更改。"),
+        ("Memory 7 was stored by a person; nothing changed.", "记忆 7 由用户存入；没有任何更改。"),
         (
             "Answered: rank 3 of 197, score 0.92, 40 of 4000 tokens.",
-            "已召回:在 197 条中排第 3,得分 0.92,占 4000 个词元中的 40 个。",
+            "已召回：在 197 条中排第 3，得分 0.92，占 4000 个词元中的 40 个。",
         ),
         (
             "'aukland' is unknown; read as 'auckland'. Every cluster is on topic: nothing was voided.",
-            "“aukland”未知;按“auckland”理解。每个簇都切题:没有虚空。",
+            "“aukland”未知；按“auckland”理解。每个簇都切题：没有虚空。",
         ),
         ("Something nobody ever said. The space is empty.", "Something nobody ever said. 空间是空的。"),
         ("2 records of corrections damaged", "2 个更正记录损坏"),
@@ -184,7 +184,8 @@ def test_what_was_said_is_read_with_its_values_and_what_is_unknown_stays(english
 def test_a_line_of_history_tells_what_was_done_and_keeps_the_words() -> None:
     assert sentences.done_words("stored “edited; stored boats”") == "存入 “edited; stored boats”"
     assert sentences.done_words("3 moved to the trash “A boat” …") == "移入回收站 3 条 “A boat” …"
-    assert sentences.done_words("undo of 12: brought back, edited “x”") == "撤销 12: 恢复、编辑 “x”"
+    assert sentences.done_words("undo of 12: brought back, edited “x”") == "撤销: 恢复、编辑 “x”"
+    assert sentences.back_words("redo of 12: moved to the trash “x”") == "移入回收站 “x”"
 
 
 def test_a_long_text_is_looked_up_in_no_time_and_left_as_it_is() -> None:

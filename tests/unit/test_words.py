@@ -12,7 +12,7 @@ import pytest
 
 from tetrarium.privacy import rules
 from tetrarium.service import auditor
-from tetrarium_gui import words
+from tetrarium_gui import sentences, words
 
 ROOM = Path(__file__).resolve().parents[2] / "gui" / "tetrarium_gui"
 SHOWING = {
@@ -60,6 +60,14 @@ def test_every_text_is_there_in_both_languages_with_the_same_places_for_values()
         places = [{field for _, field, _, _ in Formatter().parse(text) if field} for text in texts]
         assert places.count(places[0]) == len(places), name
         assert len(texts) == 2 or "count" in places[0], name
+
+
+def test_chinese_sentences_have_the_full_width_marks_of_chinese() -> None:
+    han = "\u3400-\u9fff"
+    texts = [texts[-1] for texts in words.catalogue().values()] + list(sentences.catalogue().values())
+    spared = r"\(&.\)|\(\*\.[^)]*\)|`[^`]*`|(?:标签|关键词|类别|自|项目|状态|客户端):(?=x|决定|7天|全部)"  # keys, files, filters
+    plain = [re.sub(spared, "", text) for text in texts]
+    assert [text for text in plain if re.search(rf"[{han}][,:;()?!]|[,:;()?!] ?[{han}]", text)] == []
 
 
 def test_every_name_in_the_code_is_in_the_catalogue_and_every_text_is_used() -> None:

@@ -42,15 +42,22 @@ class Auditing(Door):
         since: datetime | str | None = None,
         verb: str = "",
         memory_id: str = "",
+        unread_by: str = "",
     ) -> tuple[AuditEntry, ...]:
-        """Who read and wrote what, newest first. memory_id: only what named this memory (a row names 1,000 at most).
+        """Who read and wrote what, newest first. memory_id: only what named this memory (a row names 1,000 at most);
+        unread_by: leave out what this client only read.
 
         Raises InvalidInput.
         """
         self._auditor.flush()
         start = 0 if since is None else rows.microseconds(ingest.parse_moment(since, "since"))
         found = self._auditor.reader.rows(
-            page_bounds(0, limit)[1], client=client, verb=verb, since=start, memory_id=memory_id.strip().upper()
+            page_bounds(0, limit)[1],
+            client=client,
+            verb=verb,
+            since=start,
+            memory_id=memory_id.strip().upper(),
+            unread_by=unread_by,
         )
         return tuple(_entry(row) for row in found)
 

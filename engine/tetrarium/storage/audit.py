@@ -154,13 +154,18 @@ class AuditReader:
         if database.writable and not self._follows(mirror.anchor()):
             mirror.is_evidence = True
 
-    def rows(self, limit: int, *, client: str = "", verb: str = "", since: int = 0, memory_id: str = "") -> list[Row]:
-        """Rows that pass every filter, newest first."""
+    def rows(
+        self, limit: int, *, client: str = "", verb: str = "", since: int = 0, memory_id: str = "", unread_by: str = ""
+    ) -> list[Row]:
+        """Rows that pass every filter, newest first. unread_by: a client whose reads are left out."""
         tests, values = ["at >= ?"], [since]  # type: tuple[list[str], list[Any]]
         for column, value in (("client", client), ("verb", verb)):
             if value:
                 tests.append(f"{column} = ?")
                 values.append(value)
+        if unread_by:
+            tests.append("NOT (kind = 'read' AND client = ?)")
+            values.append(unread_by)
         with self._database.read() as connection:
             if memory_id:
                 tests.append("instr(ids, ?)")

@@ -160,7 +160,7 @@ class HistoryReader:
             part = wanted[start : start + _PART]
             rows = self._all(
                 "SELECT num, iif(id GLOB '*[^0-9A-Z]*', '', id), "
-                f"iif({MEMORY.is_sound('m')} IS NOT 0, substr(content, 1, 60), '') "
+                f"iif({MEMORY.is_sound('m')} IS NOT 0, substr(content, 1, 60) || iif(length(content) > 60, '…', ''), '') "
                 f"FROM memories m WHERE num IN ({_marks(part)})",
                 part,
             )

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
 
 from tetrarium.model import HistoryEntry, RecallTrace
-from tetrarium_gui.panels.parts import EmptyState, PlainLabel, when
+from tetrarium_gui.panels.parts import EmptyState, PlainLabel, client_words, when
 from tetrarium_gui.panels.rows import Row, RowList
 from tetrarium_gui.panels.writing import button
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, visible
@@ -207,4 +207,4 @@ def _time(at: datetime) -> str:
 
 
 def _client(name: str) -> str:
-    return name or t("activity.owner")
+    return client_words(name) or t("activity.owner")

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from tetrarium.model import AuditEntry, AuditFlag, AuditProof
-from tetrarium_gui.panels.parts import EmptyState, PlainLabel, lately, when
+from tetrarium_gui.panels.parts import EmptyState, PlainLabel, client_words, lately, when
 from tetrarium_gui.panels.rows import Row, RowList
 from tetrarium_gui.panels.writing import button
 from tetrarium_gui.style import GRID, SIZE_SMALL, Theme, plain_tip, visible
@@ -25,12 +25,14 @@ VERBS = tuple(sorted(name.removeprefix("verb.") for name in catalogue() if name.
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """What the log is narrowed to; "" and 0 for everything. hours: how far back."""
+    """What the log is narrowed to; "" and 0 for everything. hours: how far back; own_reads: what
+    this window read, too."""
 
     client: str = ""
     verb: str = ""
     memory_id: str = ""
     hours: int = 0
+    own_reads: bool = False
 
 
 class AuditView(QWidget):
@@ -65,8 +67,11 @@ class AuditView(QWidget):
             box.currentIndexChanged.connect(lambda _: self._ask())
         self.memory.textChanged.connect(lambda text: self._ask() if len(text.strip()) in (0, 26) else None)
         self.memory.returnPressed.connect(self._ask)
+        self.own = QCheckBox(t("privacy.own_reads"))
+        self.own.setToolTip(t("privacy.own_reads_tip"))
+        self.own.toggled.connect(lambda _: self._ask())
         columns = [f"privacy.{name}" for name in ("at", "who", "did", "count")]
-        self.list = RowList("privacy.audit_name", columns, (62, 84, 0, 40))
+        self.list = RowList("privacy.audit_name", columns, (56, 62, 0, 30))
         self.empty = EmptyState(t("privacy.nothing_noted"), theme)
         self._lay_out()
         self.flags.keys_changed.connect(self._look_at_flag)
@@ -85,6 +90,7 @@ class AuditView(QWidget):
             str(self.verb.currentData() or ""),
             self.memory.text().strip(),
             int(self.span.currentData()),
+            self.own.isChecked(),
         )
 
     def show_entries(self, entries: Sequence[AuditEntry]) -> None:
@@ -92,17 +98,17 @@ class AuditView(QWidget):
         for client in dict.fromkeys(entry.client for entry in entries):
             if client and self.client.findData(client) < 0:
                 self.client.blockSignals(True)
-                self.client.addItem(visible(client)[:60], client)
+                self.client.addItem(visible(client_words(client))[:60], client)
                 self.client.blockSignals(False)
         inks = {"refused": self.theme.amber, "delete": self.theme.inhibited_text, "inhibit": self.theme.inhibited_text}
         self.list.set_rows(
             Row(
                 str(entry.seq),
-                (lately(entry.at), entry.client or t("privacy.nobody"), did(entry), str(entry.count)),
+                (lately(entry.at), client_words(entry.client) or t("privacy.nobody"), did(entry), str(entry.count)),
                 ink=inks.get(entry.kind, ""),
                 tip=t(
                     "privacy.row_tip", at=when(entry.at), seq=entry.seq, kind=t(f"did.{entry.kind}"), session=entry.session or "–",
-                    verb=entry.verb,
+                    verb=entry.verb, client=client_words(entry.client) or t("privacy.nobody"), did=did(entry),
                 ),
             )
             for entry in entries
@@ -167,6 +173,7 @@ class AuditView(QWidget):
         column.addWidget(self.flags)
         column.addLayout(proof)
         column.addLayout(filters)
+        column.addWidget(self.own)
         column.addWidget(self.empty, 1)
         column.addWidget(self.list, 1)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from calendar import day_abbr, month_abbr
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
@@ -86,4 +87,15 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph publishes no type
 
 def time_axis() -> dict[str, Any]:
     """For `setAxisItems`: dates under the x axis, which is in seconds since 1970."""
-    return {"bottom": pg.DateAxisItem(orientation="bottom")}
+    return {"bottom": _DateAxis(orientation="bottom")}
+
+
+class _DateAxis(pg.DateAxisItem):  # type: ignore[misc]  # pyqtgraph publishes no types
+    """Months and days of the week in the language of the window, which need not be the one of the system."""
+
+    def tickStrings(self, values: Any, scale: float, spacing: float) -> list[str]:
+        told, short = QLocale(), QLocale.FormatType.ShortFormat
+        names = {month_abbr[at]: told.standaloneMonthName(at, short) for at in range(1, 13)}
+        names |= {day_abbr[at]: told.standaloneDayName(at + 1, short) for at in range(7)}
+        ticks: list[str] = super().tickStrings(values, scale, spacing)
+        return [" ".join(names.get(word, word) for word in tick.split(" ")) for tick in ticks]

@@ -139,6 +139,8 @@ class InhibitionPanel(QWidget):
 
     def _row(self, key: str, edge: Inhibition) -> Row:
         by = self._excerpt_of(edge.successor) if edge.successor else t("inhibition.by_hand")
+        if edge.successor and by == edge.successor:  # in the trash, or deleted: no words of it are here
+            by = t("inhibition.by_gone")
         state = t("inhibition.lifted", when=when(edge.lifted_at)) if edge.lifted_at else t("inhibition.in_force")
         cells = (self._excerpt_of(edge.target), by, edge.reason, edge.author, when(edge.created_at), state)
         ink = self.theme.muted if edge.lifted_at else self.theme.inhibited_text

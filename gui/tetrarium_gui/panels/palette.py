@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, Q
 from tetrarium_gui.style import GRID, RADIUS, Theme, plain_tip
 from tetrarium_gui.words import t
 
-WIDTH, ROWS, ROW_HEIGHT = 460, 9, 28
+WIDTH, ROWS, KEY_ROWS, ROW_HEIGHT = 460, 9, 20, 28
 ACTION_ROLE = Qt.ItemDataRole.UserRole
 
 
@@ -21,7 +21,7 @@ class CommandPalette(QFrame):
     def __init__(self, actions: Sequence[QAction], theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("palette")
-        self._actions, self._above = tuple(actions), parent
+        self._actions, self._above, self._for_keys = tuple(actions), parent, False
         self.box, self.list = QLineEdit(), QListWidget()
         self.box.setPlaceholderText(t("palette.hint"))
         self.box.setAccessibleName(t("palette.name"))
@@ -46,9 +46,14 @@ class CommandPalette(QFrame):
             f"QListWidget::item:selected {{ background: {theme.accent}; color: {theme.on_accent}; border-radius: 4px; }}"
         )
 
-    def open(self) -> None:
-        """Show all commands and take the keyboard."""
-        self.setFixedSize(WIDTH, ROWS * ROW_HEIGHT + 7 * GRID)
+    def open(self, *, for_keys: bool = False) -> None:
+        """Show all commands and take the keyboard. for_keys: to read the shortcuts; those that have one come first, in as
+        much room as there is."""
+        self._for_keys = for_keys
+        self.box.setPlaceholderText(t("palette.keys_hint" if for_keys else "palette.hint"))
+        room = (self._above.height() - 12 * GRID) // ROW_HEIGHT
+        rows = max(ROWS, min(KEY_ROWS, room - 3)) if for_keys else ROWS
+        self.setFixedSize(WIDTH, rows * ROW_HEIGHT + 7 * GRID)
         self.move((self._above.width() - WIDTH) // 2, 6 * GRID)
         self.box.clear()
         self._fill("")
@@ -58,7 +63,8 @@ class CommandPalette(QFrame):
 
     def shown(self) -> tuple[str, ...]:
         """The words of the commands that match."""
-        return tuple(self.list.item(row).text() for row in range(self.list.count()))
+        items = (self.list.item(row) for row in range(self.list.count()))
+        return tuple(item.text() for item in items if item.data(ACTION_ROLE) is not None)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.FocusOut:
@@ -81,25 +87,33 @@ class CommandPalette(QFrame):
         """Commands that hold every word typed, in any order; first those whose names have a word that begins so."""
         words = text.casefold().split()
         self.list.clear()
-        for action in sorted(self._actions, key=lambda action: not _named(action, words)):
+        for action in sorted(self._actions, key=lambda action: (not _named(action, words), self._keyless(action))):
             name = action.text().replace("&", "")
-            if all(word in f"{name} {action.statusTip()}".casefold() for word in words):
-                keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            native = QKeySequence.SequenceFormat.NativeText
+            keys = "  ".join(shortcut.toString(native) for shortcut in action.shortcuts())
+            if all(word in f"{name} {action.statusTip()} {keys}".casefold() for word in words):
                 item = QListWidgetItem(f"{name}    {keys}".rstrip())
                 item.setData(ACTION_ROLE, action)
                 item.setToolTip(plain_tip(action.statusTip()))
                 if not action.isEnabled():  # seen, so that it can be looked for, but not to be run now
                     item.setFlags(Qt.ItemFlag.NoItemFlags)
                 self.list.addItem(item)
+        if not self.list.count():
+            nothing = QListWidgetItem(t("palette.nothing"))
+            nothing.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.list.addItem(nothing)
         able = (row for row in range(self.list.count()) if self.list.item(row).flags() & Qt.ItemFlag.ItemIsEnabled)
         self.list.setCurrentRow(next(able, 0))
 
     def _run(self) -> None:
         item = self.list.currentItem()
-        self.hide()
-        if item is not None:
-            action: QAction = item.data(ACTION_ROLE)
+        action: QAction | None = item.data(ACTION_ROLE) if item is not None else None
+        if action is not None:
+            self.hide()
             action.trigger()
+
+    def _keyless(self, action: QAction) -> bool:
+        return self._for_keys and not action.shortcuts()
 
 
 def _named(action: QAction, words: Sequence[str]) -> bool:

@@ -38,6 +38,11 @@ def category_icon(category: Category, color: str) -> QIcon:
     return icon
 
 
+def client_words(client: str) -> str:
+    """The name of a client; this window has no name of its own but a word."""
+    return t("common.window") if client == "window" else client
+
+
 def when(moment: datetime | None) -> str:
     """A moment in the reader's locale and zone."""
     if moment is None:

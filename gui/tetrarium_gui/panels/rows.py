@@ -108,7 +108,8 @@ class RowList(QTreeWidget):
             item.setForeground(0, QBrush(QColor(row.ink)))
         if row.swatch:
             item.setData(0, Qt.ItemDataRole.DecorationRole, QColor(row.swatch))
-        item.setToolTip(0, plain_tip(row.tip or row.cells[0]))
+        for column in range(len(cells)):
+            item.setToolTip(column, plain_tip(row.tip or row.cells[0]))
         return item
 
     def _moved(self, item: QTreeWidgetItem | None) -> None:

@@ -64,6 +64,7 @@ class ZoneTree(QTreeWidget):
 
     def show_trace(self, trace: RecallTrace) -> None:
         by_id = {candidate.id: candidate for candidate in trace.candidates}
+        kept_row = self.current_id() or next(iter(self.voided()), "")
         self.blockSignals(True)
         self.clear()
         kept = self._group(t("voids.kept", count=len(trace.blocks)), "", "", self.theme.accent)
@@ -87,7 +88,18 @@ class ZoneTree(QTreeWidget):
                 if memory_id in by_id:
                     self._row(over, by_id[memory_id], t("voids.over_why", tokens=by_id[memory_id].tokens))
         kept.setExpanded(True)
+        self._keep(kept_row)
         self.blockSignals(False)
+
+    def _keep(self, memory_id: str) -> None:
+        """Stay at the memory that was chosen – of a zone, at its first one – wherever it stands now."""
+        for group in filter(None, map(self.topLevelItem, range(self.topLevelItemCount()))):
+            for row in map(group.child, range(group.childCount())):
+                if row is not None and memory_id and row.data(0, ID_ROLE) == memory_id:
+                    group.setExpanded(True)
+                    self.setCurrentItem(row)
+                    self.scrollToItem(row, QTreeWidget.ScrollHint.PositionAtCenter)
+                    return
 
     def _group(self, title: str, score: str, why: str, color: str, void: tuple[str, ...] = ()) -> QTreeWidgetItem:
         item = QTreeWidgetItem(self, [title, score, "", why])

@@ -49,6 +49,7 @@ class SpaceView(Marking, QWidget):
     hovered = Signal(str)
     notice = Signal(str)
     menu_asked = Signal(QPoint)
+    memory_clicked = Signal(str)
     OFF_SCREEN = True
     """Whether the space is drawn off the screen where OpenGL runs on the processor; tests of the other canvas say no."""
 
@@ -423,6 +424,8 @@ class SpaceView(Marking, QWidget):
             return
         self.state.choose(())
         self.state.select(memory_id)
+        if memory_id:
+            self.memory_clicked.emit(memory_id)
 
     def select_at(self, position: QPointF) -> None:
         """Select what is under the pointer, and nothing where nothing is."""

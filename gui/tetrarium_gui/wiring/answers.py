@@ -43,14 +43,15 @@ class Answers(QObject):
         panels.search.recall_asked.connect(lambda query: bridge.recall(query.words, query.project()))
         panels.search.cleared.connect(self._forget)
         for selected in (panels.search.hit_selected, panels.list.memory_selected, panels.voids.memory_selected):
-            selected.connect(desk.state.select)
+            selected.connect(desk.read)
+        desk.space.memory_clicked.connect(lambda _: desk.docks.uncover("inspector"))
         for opened in (
             panels.search.hit_opened,
             panels.list.memory_opened,
             panels.voids.memory_opened,
             panels.inspector.memory_asked,
         ):
-            opened.connect(desk.open_memory)
+            opened.connect(self._open)
         panels.inspector.word_chosen.connect(self._search_word)
         panels.inspector.access_asked.connect(self._ask_access)
         desk.state.selection_changed.connect(self._follow)
@@ -69,6 +70,10 @@ class Answers(QObject):
             ("clear", self._clear),
         ):
             commands[name].triggered.connect(act)
+
+    def _open(self, memory_id: str) -> None:
+        self._desk.open_memory(memory_id)
+        self._desk.docks.uncover("inspector")
 
     def _ask_for(self, *, recalling: bool) -> None:
         self._desk.docks.show("search")

@@ -105,6 +105,12 @@ class Desk:
         self.state.select(memory_id)
         self.space.fly_to(memory_id)
 
+    def read(self, memory_id: str) -> None:
+        """A person chose a memory: select it, with the Inspector in front. Lists that only follow a selection change nothing."""
+        if memory_id != self.state.selected:
+            self.state.select(memory_id)
+            self.docks.uncover("inspector")
+
     def tell(
         self, message: str, advice: str = "", *, done: bool = True, undo: Callable[[], object] | None = None
     ) -> None:

@@ -13,12 +13,14 @@ from PySide6.QtWidgets import QLineEdit
 from tetrarium.errors import NotFound, StaleEdit
 from tetrarium.model import HistoryEntry, Memory
 from tetrarium_gui.bridge import CLIENT
-from tetrarium_gui.sentences import done_words, said
+from tetrarium_gui.sentences import back_words, done_words, said
 from tetrarium_gui.style import visible
 from tetrarium_gui.wiring.desk import Desk
 from tetrarium_gui.wiring.seen import WhenSeen
 from tetrarium_gui.words import t
 
+TOLD = 120
+"""Characters of what was taken back that the notice has."""
 SHOWN = 200
 """Entries of history that the window lists."""
 
@@ -83,7 +85,8 @@ class History(QObject):
         )
 
     def _told(self, entry: HistoryEntry, words: str) -> None:
-        self._desk.tell(t(words, what=visible(done_words(entry.summary))[:120]))
+        what = visible(back_words(entry.summary))
+        self._desk.tell(t(words, what=what if len(what) <= TOLD else f"{what[: TOLD - 1]}…"))
         if len(entry.ids) <= FOLLOWED:
             self._desk.bridge.ask("told", lambda s: _first_there(s, entry.ids), self._follow)
 

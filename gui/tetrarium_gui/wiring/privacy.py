@@ -32,6 +32,8 @@ ROWS = 300
 """Rows of the audit, and masked secrets, that the window lists."""
 
 Found = tuple[tuple[AuditFlag, ...], SecretPolicy, tuple[MaskedSecret, ...], tuple[Exclusion, ...], str]
+OWN_READS = "audit_own_reads"
+"""The setting that keeps whether the audit lists what this window read."""
 
 
 class Privacy(QObject):
@@ -47,6 +49,8 @@ class Privacy(QObject):
             self._panel.exclusions,
             self._panel.keys,
         )
+        audit.own.setChecked(bool(desk.settings.value(OWN_READS, False, type=bool)))
+        audit.own.toggled.connect(lambda on: desk.settings.setValue(OWN_READS, on))
         audit.narrowed.connect(self._list)
         audit.proof_asked.connect(self.prove_chain)
         secrets.policy_chosen.connect(self.choose_policy)
@@ -77,7 +81,14 @@ class Privacy(QObject):
         since = datetime.now(UTC) - timedelta(hours=wanted.hours) if wanted.hours else None
 
         def verb(s: Any) -> Any:
-            return s.audit(limit=ROWS, client=wanted.client, verb=wanted.verb, memory_id=wanted.memory_id, since=since)
+            return s.audit(
+                limit=ROWS,
+                client=wanted.client,
+                verb=wanted.verb,
+                memory_id=wanted.memory_id,
+                since=since,
+                unread_by="" if wanted.own_reads or wanted.client == CLIENT else CLIENT,
+            )
 
         self._desk.bridge.ask("audit", verb, self._panel.audit.show_entries)
 
