@@ -202,6 +202,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         WINDOW + "test_searching_as_you_type_lights_the_hits_and_ends_with_the_last_words",
         WINDOW + "test_an_answer_that_a_newer_question_has_overtaken_is_dropped",
         WINDOW + "test_every_command_is_found_by_its_words",
+        WINDOW + "test_the_first_window_fits_the_screen_and_the_view_menu_is_short",
         WINDOW + "test_help_lists_every_shortcut_explains_voids_and_tells_what_program_this_is",
         WINDOW + "test_no_two_commands_share_a_shortcut",
         WINDOW + "test_only_the_space_and_back",

@@ -66,12 +66,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("color_importance", "view", ("Ctrl+5",), group="color", checked=False),
     Command("color_age", "view", ("Ctrl+6",), group="color", checked=False),
     Command("color_source", "view", ("Ctrl+7",), group="color", checked=False),
-    Command("look_front", "view", ("1",), scope="space", separated=True),
+    Command("look_front", "view", ("1",), scope="space"),
     Command("look_right", "view", ("3",), scope="space"),
     Command("look_top", "view", ("7",), scope="space"),
     Command("level", "view", ("5",), scope="space", checked=False),
     Command("keep_view", "view", ("Ctrl+B",), separated=True),
-    Command("habit_tetrarium", "view", group="habit", checked=True, separated=True),
+    Command("habit_tetrarium", "view", group="habit", checked=True),
     Command("habit_blender", "view", group="habit", checked=False),
     Command("habit_cad", "view", group="habit", checked=False),
     Command("isolate", "view", ("I",), scope="space", separated=True),
@@ -88,7 +88,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("theme_system", "view", group="theme", checked=True, separated=True),
     Command("theme_dark", "view", group="theme", checked=False),
     Command("theme_light", "view", group="theme", checked=False),
-    Command("language_system", "view", group="language", checked=True, separated=True),
+    Command("language_system", "view", group="language", checked=True),
     Command("language_en", "view", group="language", checked=False),
     Command("language_zh", "view", group="language", checked=False),
     Command("reset_layout", "view", separated=True),
@@ -96,6 +96,16 @@ COMMANDS: tuple[Command, ...] = (
     Command("how_voids", "help"),
     Command("about", "help", separated=True),
 )
+
+SUBMENUS = {
+    "color_": "colors",
+    "look_": "camera",
+    "level": "camera",
+    "habit_": "mouse",
+    "theme_": "appearance",
+    "language_": "language",
+}
+"""Submenus by how the names of their commands begin."""
 
 
 class Commands(QObject):
@@ -143,7 +153,17 @@ class Commands(QObject):
                 self.menus[command.menu] = bar.addMenu(t(f"menu.{command.menu}"))
             if command.separated:
                 self.menus[command.menu].addSeparator()
-            self.menus[command.menu].addAction(self._actions[command.name])
+            self._menu_of(command).addAction(self._actions[command.name])
+
+    def _menu_of(self, command: Command) -> QMenu:
+        """The menu of a command, or its submenu, made where its first command stands."""
+        above = self.menus[command.menu]
+        name = next((sub for start, sub in SUBMENUS.items() if command.name.startswith(start)), "")
+        if not name:
+            return above
+        if name not in self.menus:
+            self.menus[name] = above.addMenu(t(f"menu.{name}"))
+        return self.menus[name]
 
     def pick(self, menu: QMenu, names: Iterable[str]) -> None:
         """Add these commands to a context menu; "" is a line between groups."""

@@ -5,7 +5,7 @@ What the parts do together stands in `wiring`. Nothing here waits for the engine
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSettings, Signal
+from PySide6.QtCore import QSettings, QSize, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QStatusBar, QVBoxLayout, QWidget
 
@@ -46,7 +46,14 @@ from tetrarium_gui.wiring.views import Views
 from tetrarium_gui.words import set_language, t
 
 FIRST_SIZE = (1440, 900)
+FRAME = (16, 48)
+"""Pixels that the frame of a window takes at most, which is not known before it is shown."""
 LEAST_SIZE = (1024, 640)
+
+
+def first_size(room: QSize) -> QSize:
+    """The size of the first window: the wanted one, with its frame within what the screen has free."""
+    return QSize(*FIRST_SIZE).boundedTo(room - QSize(*FRAME)).expandedTo(QSize(*LEAST_SIZE))
 
 
 class MainWindow(QMainWindow):
@@ -98,7 +105,7 @@ class MainWindow(QMainWindow):
     # --- layout ---------------------------------------------------------------------------------
     def _lay_out(self) -> None:
         self.setMinimumSize(*LEAST_SIZE)
-        self.resize(*FIRST_SIZE)
+        self.resize(first_size(self.screen().availableSize()))
         options = QMainWindow.DockOption
         self.setDockOptions(options.AnimatedDocks | options.AllowTabbedDocks | options.AllowNestedDocks)
         self._middle = QWidget()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QByteArray, QPoint, QSettings, Qt
+from PySide6.QtCore import QByteArray, QPoint, QSettings, QSize, Qt
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 from waiting import PATIENCE, Sample, settled
@@ -15,7 +15,7 @@ from tetrarium import __version__
 from tetrarium.service import open_space
 from tetrarium_gui.bridge import Bridge
 from tetrarium_gui.commands import COMMANDS
-from tetrarium_gui.main_window import MainWindow
+from tetrarium_gui.main_window import MainWindow, first_size
 from tetrarium_gui.panels.hits import HIT_ROLE
 
 pytestmark = pytest.mark.needs_display
@@ -339,6 +339,20 @@ def test_help_lists_every_shortcut_explains_voids_and_tells_what_program_this_is
     picture(window)
     qtbot.mouseClick(page.close_button, Qt.MouseButton.LeftButton)
     assert page.isHidden()
+
+
+def test_the_first_window_fits_the_screen_and_the_view_menu_is_short(open_window: OpenWindow, tmp_path: Path) -> None:
+    window = open_window(tmp_path / "space")
+    room = window.screen().availableSize()
+    assert window.width() < room.width()
+    assert window.height() < room.height()
+    assert first_size(QSize(2560, 1440)) == QSize(1440, 900)
+    assert first_size(QSize(1366, 728)) == QSize(1350, 680)
+    assert first_size(QSize(800, 600)) == QSize(1024, 640)
+    shown = [action for action in window.commands.menus["view"].actions() if not action.isSeparator()]
+    assert len(shown) <= 22
+    assert sum(action.menu() is not None for action in shown) == 6
+    assert len(window.commands.menus["colors"].actions()) == 7
 
 
 def test_only_the_space_and_back(sample_folder: Path, open_window: OpenWindow, qtbot: QtBot) -> None:
