@@ -16,6 +16,7 @@ import pytest
 import tetrarium
 from tetrarium import paths
 from tetrarium.storage import backups
+from tetrarium.storage.database import Database
 
 FACTS = [
     f"Lock {number} opens for barges at {number % 24} and closes {number % 7} hours later." for number in range(40)
@@ -114,3 +115,21 @@ def test_what_is_deleted_for_good_while_another_program_copies_is_in_no_copy(fol
         assert not space.prove_deleted(gone.content).residues
         assert backups.is_unchanged(made)
         assert before.name in {copy.name for copy in backups.copies(folder)}
+
+
+def test_a_space_is_closed_at_once_in_the_middle_of_its_daily_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folded = []
+    close = Database.close
+    monkeypatch.setattr(Database, "close", lambda self: folded.append(close(self)))
+    with tetrarium.open_space(tmp_path, busy_timeout=50) as space:
+        for fact in FACTS:
+            space.store(fact, force=True)
+        for _ in range(1_000):
+            space.maintain()
+            if space._copying is not None:
+                break
+        assert space._copying is not None, "a copy is under way"
+    assert folded == [True]
+    assert not [*(tmp_path / "backups").glob("*.part")]
