@@ -146,7 +146,8 @@ class Door:
             return
         if self._checking is not None:
             self._checking.close()  # it holds tables of its own in the connection that goes
-        self._copying = None  # nor may a copy under way read on: the log could not be folded, and closing waited 5 s for it
+        # Nor may a copy under way read on: the log could not be folded, and closing waited 5 s for it.
+        self._copying = None
         try:
             self._count_accesses()
             self._auditor.flush()
