@@ -37,9 +37,9 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "tetrarium.json"
 GUI_TESTS = "tests/gui"
-SPREAD = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadfile")
-"""Tests without a window run side by side, a file in one process."""
-SCREENS = 2
+SPREAD = ("-n", str(min(4, 1 + (os.cpu_count() or 2))), "--dist", "loadfile")
+"""Tests without a window run side by side, a file in one process: one more than there are processors, since many wait."""
+SCREENS = 3
 """Screens of our own on which tests of the window run side by side, a file on one of them: windows on one screen take
 each other's keyboard. On a person's own screen they run one after the other."""
 LINUX = sys.platform.startswith("linux")

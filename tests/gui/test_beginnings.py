@@ -110,7 +110,7 @@ def test_an_export_is_imported_after_a_preview_and_can_be_undone(
     bad.write_text("this is no export")
     window.beginnings.preview_import(bad)
     until(qtbot, lambda: window.notices.notice is not None and "undo" not in window.notices.notice.message.lower())
-    assert window.status.work.isHidden()
+    until(qtbot, window.status.work.isHidden)
 
 
 def test_an_ide_is_connected_as_shown_and_taken_off_to_the_byte(
