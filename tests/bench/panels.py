@@ -1,10 +1,10 @@
-"""What the panels cost: the list opened, sorted and narrowed, the timeline, clusters, long texts; and how the window's
-event loop lags while an agent stores and recalls without pause.
+"""What the panels cost: the list opened, sorted and narrowed, the timeline, clusters, long texts. How the event loop lags
+while agents are at work is measured by `lag`.
 
     python tests/bench/panels.py [count …]
 
-Needs a display (Xvfb will do). Milliseconds of wall time, medians; the lag is that of a 10 ms timer. Gated is one
-thing: the list of the last count opens within 300 ms of processor time.
+Needs a display (Xvfb will do). Milliseconds of wall time, medians. Gated is one thing: the list of the last count opens
+within 300 ms of processor time.
 """
 
 # ruff: noqa: E402  # the OpenGL platform is set before anything of Qt is imported
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,24 +22,19 @@ set_opengl_platform()
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "gui"))
 
 from grown import grown_snapshot
-from PySide6.QtCore import QElapsedTimer, QEventLoop, QSettings, Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QSurfaceFormat
 from PySide6.QtWidgets import QApplication
 
-from tetrarium.service import fill_sample, open_space
 from tetrarium_gui.panels.clusters import ClustersPanel
 from tetrarium_gui.panels.table import TablePanel
 from tetrarium_gui.panels.timeline import TimelinePanel
 from tetrarium_gui.panels.writing import TextBox
-from tetrarium_gui.shell import Shell
 from tetrarium_gui.space.tetrahedra import surface_format
 from tetrarium_gui.style import DARK
 
 OPENS_WITHIN = 300.0
 """Milliseconds: the bar for a list of 100,000 rows."""
-FILLED, STORES = 80, 40
-"""Memories there at first, and how many an agent stores, each followed by a recall."""
-TICK = 10
 
 
 def cost(work: Callable[[], object], rounds: int = 5) -> tuple[float, float]:
@@ -93,61 +87,6 @@ def texts() -> None:
     box.close()
 
 
-def lag() -> None:
-    """The timer's lag while another program stores and the window recalls, all without a pause."""
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "space"
-        with open_space(folder) as service:
-            room = iter(range(FILLED))
-            fill_sample(service, stop=lambda: next(room, None) is None)
-        shell = Shell(folder, QSettings(str(Path(scratch) / "w.ini"), QSettings.Format.IniFormat))
-        shell.show()
-        wait(lambda: shell.window.state.snapshot is not None)
-        lags: list[float] = []
-        clock, timer = QElapsedTimer(), QTimer()
-        clock.start()
-
-        def tick() -> None:
-            lags.append(max(0.0, clock.restart() - TICK))
-
-        timer.setTimerType(Qt.TimerType.PreciseTimer)
-        timer.timeout.connect(tick)
-        timer.start(TICK)
-        done = [0]
-
-        def store(_: object = None) -> None:
-            done[0] += 1
-            if done[0] < STORES:
-                number = done[0]
-                shell.bridge.edit(
-                    lambda s: (
-                        s.store(f"Boat {number} leaves quay {number % 9} at {number % 24}:00, whatever.", force=True),
-                        s.recall(f"when does boat {number} leave?", client="cursor"),
-                    ),
-                    store,
-                )
-
-        store()
-        wait(lambda: done[0] >= STORES)
-        timer.stop()
-        ordered = sorted(lags)
-        share = [ordered[min(len(ordered) - 1, round(q * len(ordered)))] for q in (0.5, 0.95, 0.99)]
-        print(
-            f"lag of the event loop, {STORES} stores and recalls: p50 {share[0]:.0f}, p95 {share[1]:.0f}, p99 {share[2]:.0f} ms"
-        )
-        shell.window.close()
-        shell.close()
-
-
-def wait(true: Callable[[], bool]) -> None:
-    clock = QElapsedTimer()
-    clock.start()
-    while not true():
-        if clock.elapsed() > 180_000:
-            raise TimeoutError("the window did not get there in time")
-        QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
-
-
 def main() -> int:
     if problem := display_problem():
         print(problem, file=sys.stderr)
@@ -159,7 +98,6 @@ def main() -> int:
     for count in [int(argument) for argument in sys.argv[1:]] or [1_000, 10_000, 100_000]:
         opened = panels(count)
     texts()
-    lag()
     print(f"list opened: {opened:.0f} ms processor, bar {OPENS_WITHIN:.0f}")
     return 0 if opened <= OPENS_WITHIN else 1
 
